@@ -1,0 +1,1 @@
+"""Reiner Knizia's board game Samurai (1998, 2016)."""

@@ -1,0 +1,74 @@
+"""Hidden information: resampling all that a seat cannot know ("What each seat may know")."""
+
+import numpy as np
+
+from samurai_env.board.rules import NO_KIND, playable
+from samurai_env.board.state import FIRST_HAND, TILE
+from samurai_env.board.tiles import KINDS
+from samurai_env.core.compile import jit
+from samurai_env.core.random import below, draw, shuffle
+
+
+@jit
+def redetermine(state, seat, rng):
+    """Replace what `seat` cannot know by a uniformly random alternative, in place.
+
+    Hands and supplies are dealt anew from each player's unseen tiles (own supply: order only), and the
+    game's random stream is replaced. With `hide_captures` the others' captured figures are dealt anew too.
+
+    Args:
+        state: record of a game.
+        seat: the seat whose knowledge is kept.
+        rng: uint64 array (1,), the stream to draw from; not the game's own.
+    """
+    state.seed = draw(rng)
+    state.rng[0] = state.seed
+    for other in range(state.hand.shape[0]):
+        if other == seat:
+            shuffle(rng, state.supply[seat, state.drawn[seat] :])
+        else:
+            deal(state, other, rng)
+            # A seat that is choosing a tile holds one that it can play: that much has been seen.
+            while other == state.seat and state.phase == TILE and not state.over and playable(state, other) == NO_KIND:
+                deal(state, other, rng)
+    if state.hide_captures and state.hand.shape[0] > 2:
+        deal_captures(state, seat, rng)
+
+
+@jit
+def deal(state, seat, rng):
+    """Split a player's unseen tiles at random into a hand and a supply of the present sizes."""
+    held = 0
+    for kind in range(KINDS):
+        held += state.hand[seat, kind]
+        state.hand[seat, kind] = 0
+    picking = state.phase == FIRST_HAND and state.drawn[seat] == 0
+    # In mid-choice the row holds all twenty; picked tiles are taken out when the hand is complete.
+    start = 0 if picking else state.drawn[seat] - held
+    row = state.supply[seat, start:]
+    filled = 0
+    for kind in range(KINDS):
+        for _ in range(state.unseen[seat, kind]):
+            row[filled] = kind
+            filled += 1
+    shuffle(rng, row)
+    kinds = NO_KIND
+    for i in range(held):
+        state.hand[seat, row[i]] += 1
+        kinds |= np.uint32(1) << np.uint32(row[i])
+    state.kinds[seat] = kinds
+
+
+@jit
+def deal_captures(state, seat, rng):
+    """Share out the figures that the others have captured among them at random."""
+    n = state.hand.shape[0]
+    for figure in range(3):
+        taken = 0
+        for other in range(n):
+            if other != seat:
+                taken += state.captured[other, figure]
+                state.captured[other, figure] = 0
+        for _ in range(taken):
+            other = (seat + 1 + below(rng, n - 1)) % n
+            state.captured[other, figure] += 1

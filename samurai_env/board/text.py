@@ -1,0 +1,2 @@
+def text(record, viewer=None):
+    raise NotImplementedError

@@ -1,0 +1,1 @@
+"""What every game shares: the contract, compiled loops, random numbers, bits, encodings."""

@@ -1,0 +1,104 @@
+"""Sets of small integers kept as the bits of `uint64` words: counting, picking, expanding to a mask."""
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from samurai_env.core.compile import jit
+from samurai_env.core.random import below
+
+ONE = np.uint64(1)
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@intrinsic
+def popcount(typing_context, word):
+    """Number of set bits of a `uint64` (one machine instruction)."""
+    return types.uint64(types.uint64), lambda context, builder, sig, args: builder.ctpop(args[0])
+
+
+@intrinsic
+def lowest(typing_context, word):
+    """Index of the lowest set bit of a non-zero `uint64`."""
+
+    def code(context, builder, sig, args):
+        return builder.cttz(args[0], context.get_constant(types.boolean, False))
+
+    return types.uint64(types.uint64), code
+
+
+@jit
+def bit(index):
+    """The word in which only bit `index` (0 to 63) is set."""
+    return ONE << np.uint64(index)
+
+
+@jit
+def has(word, index):
+    """Whether bit `index` of `word` is set."""
+    return (word >> np.uint64(index)) & ONE != np.uint64(0)
+
+
+@jit
+def nth(word, n):
+    """Index of the n-th (from 0) set bit of `word`, as int64; by halving, not by walking."""
+    index = np.uint64(0)
+    rest = np.uint64(n)
+    for half in (32, 16, 8, 4, 2, 1):
+        width = np.uint64(half)
+        low = popcount(word & ((ONE << width) - ONE))
+        if rest >= low:
+            rest -= low
+            word >>= width
+            index += width
+    return np.int64(index)
+
+
+@jit
+def put(words, offset, bits):
+    """Set in `words` (one long row of bits) the set bits of `bits`, bit 0 of it landing at `offset`."""
+    index = offset >> 6
+    shift = np.uint64(offset & 63)
+    words[index] |= bits << shift
+    if shift > np.uint64(0):
+        spill = bits >> (np.uint64(64) - shift)
+        if spill != np.uint64(0):
+            words[index + 1] |= spill
+
+
+@jit
+def count(words):
+    """Number of set bits in a row of words, as int64."""
+    total = np.uint64(0)
+    for word in words:
+        total += popcount(word)
+    return np.int64(total)
+
+
+@jit
+def pick(words, rng):
+    """A uniformly random set bit of a row of words that is not all zero, as int64."""
+    rest = below(rng, count(words))
+    for index in range(words.shape[0]):
+        here = np.int64(popcount(words[index]))
+        if rest < here:
+            return 64 * index + nth(words[index], rest)
+        rest -= here
+    return -1  # all zero: not a legal call
+
+
+@jit
+def contains(words, index):
+    """Whether `index` is a set bit of a row of words."""
+    return 0 <= index < 64 * words.shape[0] and has(words[index >> 6], index & 63)
+
+
+@jit
+def expand(words, mask):
+    """Write a row of words as int8 zeros and ones: `mask[i] = 1` where bit `i` is set."""
+    mask[:] = 0
+    for index in range(words.shape[0]):
+        word = words[index]
+        while word != np.uint64(0):
+            mask[64 * index + np.int64(lowest(word))] = 1
+            word &= word - ONE

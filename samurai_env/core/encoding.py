@@ -1,0 +1,81 @@
+"""How an observation array is laid out: one description from which spaces, tables and tests are made."""
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive entries of an encoding that belong together.
+
+    Attributes:
+        name: name of the block.
+        shape: the block's own shape; its entries stand in C order.
+        limits: smallest and largest value.
+        meaning: one line; says what the axes of `shape` are.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    limits: tuple[int, int]
+    meaning: str
+
+    @property
+    def size(self) -> int:
+        """Number of entries."""
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """One way to write an observation, int8.
+
+    Attributes:
+        shape: shape of the whole array.
+        axis: the axis of `shape` along which `blocks` lie one after another.
+        blocks: the description of that axis.
+        rows: what the entries of the other axes are, for the docs.
+    """
+
+    shape: tuple[int, ...]
+    axis: int
+    blocks: tuple[Block, ...]
+    rows: str
+
+    def __post_init__(self) -> None:
+        if sum(b.size for b in self.blocks) != self.shape[self.axis]:
+            raise ValueError(
+                f"blocks hold {sum(b.size for b in self.blocks)} entries, the axis {self.shape[self.axis]}"
+            )
+
+    def slices(self) -> dict[str, slice]:
+        """Where each block lies on the axis."""
+        table, start = {}, 0
+        for block in self.blocks:
+            table[block.name] = slice(start, start + block.size)
+            start += block.size
+        return table
+
+    def view(self, observation: np.ndarray, name: str) -> np.ndarray:
+        """The block `name` of an observation (or a batch of them), the block's own shape last.
+
+        Raises:
+            KeyError: no block of that name.
+        """
+        block = next((b for b in self.blocks if b.name == name), None)
+        if block is None:
+            raise KeyError(f"no block {name!r}; there are {', '.join(b.name for b in self.blocks)}")
+        axis = observation.ndim - len(self.shape) + self.axis
+        part = np.moveaxis(observation, axis, -1)[..., self.slices()[name]]
+        return part.reshape(*part.shape[:-1], *block.shape)
+
+    def limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """Smallest and largest values, int8 arrays of `shape`."""
+        low, high = np.zeros(self.shape, np.int8), np.zeros(self.shape, np.int8)
+        for array, side in ((low, 0), (high, 1)):
+            along = np.concatenate([np.full(b.size, b.limits[side], np.int8) for b in self.blocks])
+            view = np.moveaxis(array, self.axis, -1)
+            view[...] = along
+        return low, high

@@ -1,0 +1,243 @@
+"""The contract between a game and everything above it.
+
+A `Game` is what a game's package provides: metadata, the layout of its record, and compiled functions
+over one record. A `Variant` is a game with a number of players and options; all else in the project
+(environments, search, learning, tournaments, records, pictures) is written against these two alone.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from samurai_env.core.encoding import Encoding
+from samurai_env.core.record import Field, check_record, record_type
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a game: its record field holds the index of the value in `values`."""
+
+    values: tuple[Any, ...]
+    default: Any
+    meaning: str
+
+    def parse(self, name: str, text: str) -> Any:
+        """The value that is written `text` in a variant's spec.
+
+        Raises:
+            ValueError: no value is written so.
+        """
+        for value in self.values:
+            if _text(value) == text:
+                return value
+        raise ValueError(f"option {name} is one of {', '.join(map(_text, self.values))}, not {text}")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A game's compiled functions. `state` is one record, changed in place; seats are integers.
+
+    Attributes:
+        reset: `(state, seed)`: begin the game of that seed; option fields must be set.
+        legal: `(state, words)`: write the legal action ids as bits of uint64 words; none once over.
+        step: `(state, action)`: carry out a legal action. Not checked here.
+        returns: `(state, out)`: write the payoff of each seat (float64), all 0 while the game runs.
+        progress: `(state, out)`: write each seat's shaped measure of success so far (float64).
+        redetermine: `(state, seat, rng)`: resample all that the seat cannot know.
+        mid_move: `(state)`: whether the decisions so far leave a move of the rulebook half made.
+        observe: by encoding: `(state, seat, out)`: write what the seat sees (int8).
+        advise: `(state, scores)`: the built-in player: write a score (float64) for each legal action, higher is better.
+    """
+
+    reset: Any
+    legal: Any
+    step: Any
+    returns: Any
+    progress: Any
+    redetermine: Any
+    mid_move: Any
+    observe: Mapping[str, Any]
+    advise: Any
+
+
+@dataclass(frozen=True, eq=False)  # compared and hashed by identity: there is one object a game
+class Game:
+    """One game of the family.
+
+    Attributes:
+        name: short name, used in ids, records and cache files.
+        title: the game's own name.
+        players: the possible numbers of players.
+        cooperative: all seats share one return.
+        options: by name.
+        fields: number of players -> fields of the record (without the header).
+        action_names: number of players -> name of each action id.
+        max_steps: number of players -> an upper bound of the decisions in a game.
+        encodings: by name: number of players -> layout of the observation; the first is the default.
+        compiled: the compiled functions.
+        format_move: (record before, action ids of one move) -> text of the move.
+        parse_move: (record before, text) -> action ids; ValueError says what is wrong.
+        forbid: (number of players, options) -> why this combination is impossible, or None.
+        scene: (record, seat that looks or None for all, last actions) -> what to draw, see `render`.
+        text: (record, seat that looks or None for all) -> the position as text for a terminal.
+        progress_meaning: one line: what `compiled.progress` measures.
+    """
+
+    name: str
+    title: str
+    players: tuple[int, ...]
+    cooperative: bool
+    options: Mapping[str, Option]
+    fields: Callable[[int], list[Field]]
+    action_names: Callable[[int], tuple[str, ...]]
+    max_steps: Callable[[int], int]
+    encodings: Mapping[str, Callable[[int], Encoding]]
+    compiled: Compiled
+    format_move: Callable[[np.ndarray, list[int]], str]
+    parse_move: Callable[[np.ndarray, str], list[int]]
+    forbid: Callable[[int, Mapping[str, Any]], str | None]
+    scene: Callable[..., Any]
+    text: Callable[..., str]
+    progress_meaning: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and deepcopy by name: compiled functions stay where they are."""
+        return find_game, (self.name,)
+
+    def variant(self, num_players: int | None = None, **options: Any) -> "Variant":
+        """This game with a number of players (default: the smallest) and options (default: the game's).
+
+        Raises:
+            ValueError: impossible number of players, unknown option or value, or options that exclude each other.
+        """
+        num_players = self.players[0] if num_players is None else num_players
+        if isinstance(num_players, bool) or num_players not in self.players:
+            allowed = ", ".join(map(str, self.players))
+            raise ValueError(f"{self.title} is for {allowed} players, not {num_players!r}")
+        for name, value in options.items():
+            if name not in self.options:
+                raise ValueError(f"{self.title} has no option {name!r}; its options are {', '.join(self.options)}")
+            values = self.options[name].values
+            if not any(value == v and type(value) is type(v) for v in values):
+                raise ValueError(
+                    f"option {name} of {self.title} is one of {', '.join(map(repr, values))}, not {value!r}"
+                )
+        full = {name: options.get(name, option.default) for name, option in self.options.items()}
+        if problem := self.forbid(num_players, full):
+            raise ValueError(problem)
+        return Variant(self, int(num_players), tuple(full.items()))
+
+
+_loaders: dict[str, Callable[[], Game]] = {}
+
+
+def register_game(name: str, loader: Callable[[], Game]) -> None:
+    """Make a game known by name; `loader` is called when the game is first asked for."""
+    _loaders[name] = cache(loader)
+
+
+def game_names() -> list[str]:
+    """The names of all games known."""
+    return list(_loaders)
+
+
+def find_game(name: str) -> Game:
+    """The game of that name.
+
+    Raises:
+        ValueError: no such game.
+    """
+    if name not in _loaders:
+        raise ValueError(f"there is no game {name!r}; the games are {', '.join(_loaders)}")
+    return _loaders[name]()
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A game with its number of players and options: everything that is fixed before a game begins."""
+
+    game: Game
+    num_players: int
+    option_items: tuple[tuple[str, Any], ...]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All options with their values."""
+        return dict(self.option_items)
+
+    @property
+    def spec(self) -> str:
+        """The variant as text: `samurai players=2 edition=2016 ...`."""
+        options = " ".join(f"{name}={_text(value)}" for name, value in self.option_items)
+        return f"{self.game.name} players={self.num_players} {options}".strip()
+
+    @cached_property
+    def dtype(self) -> np.dtype:
+        """NumPy dtype of the record."""
+        return record_type(self.game.fields(self.num_players))
+
+    @cached_property
+    def action_names(self) -> tuple[str, ...]:
+        """The name of each action id."""
+        return self.game.action_names(self.num_players)
+
+    @property
+    def num_actions(self) -> int:
+        """Number of action ids."""
+        return len(self.action_names)
+
+    @property
+    def num_words(self) -> int:
+        """Number of uint64 words that hold a legal-action set."""
+        return (self.num_actions + 63) // 64
+
+    @property
+    def max_steps(self) -> int:
+        """An upper bound of the decisions in a game."""
+        return self.game.max_steps(self.num_players)
+
+    def encoding(self, name: str | None = None) -> Encoding:
+        """The layout of an encoding (default: the game's first).
+
+        Raises:
+            ValueError: the game has no encoding of that name.
+        """
+        return self.game.encodings[self.encoding_name(name)](self.num_players)
+
+    def encoding_name(self, name: str | None) -> str:
+        """`name` if the game has such an encoding, the default for None."""
+        if name is None:
+            return next(iter(self.game.encodings))
+        if name not in self.game.encodings:
+            raise ValueError(f"{self.game.title} has no encoding {name!r}; it has {', '.join(self.game.encodings)}")
+        return name
+
+    @cached_property
+    def _blank(self) -> np.ndarray:
+        blank = np.zeros(1, self.dtype)
+        for name, value in self.option_items:
+            blank[name] = self.game.options[name].values.index(value)
+        return blank
+
+    def new(self, count: int = 1) -> np.ndarray:
+        """An array of `count` records with the options set, not yet reset."""
+        return np.repeat(self._blank, count)
+
+    def check(self, record: np.ndarray) -> None:
+        """Refuse a record that does not belong to this variant or that no legal game can hold.
+
+        Raises:
+            ValueError: says which field is wrong.
+        """
+        check_record(record, self.game.fields(self.num_players))
+        for name, _ in self.option_items:
+            if record[name] != self._blank[0][name]:
+                found = self.game.options[name].values[int(record[name])]
+                raise ValueError(f"the saved game has {name}={_text(found)}, this variant is {self.spec}")
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,259 @@
+"""Loops over arrays of records, written once and bound to each game.
+
+The functions below are templates: `step`, `legal`, ... are the game's functions, put in by `loops_of`.
+Every array is indexed by game first. The index arguments keep a call from Python at half a microsecond.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from samurai_env.core import bits
+from samurai_env.core.compile import bind
+from samurai_env.core.game import Game
+from samurai_env.core.random import draw, next_seed
+
+# Stand-ins, so that editors and linters know the names that `bind` replaces.
+reset: Any = None
+legal: Any = None
+step: Any = None
+returns: Any = None
+progress: Any = None
+redetermine: Any = None
+mid_move: Any = None
+advise: Any = None
+observe: Any = None
+
+SAME_STEP, NEXT_STEP, DISABLED = 0, 1, 2  # what a batch does with finished games
+
+
+def begin(states, seeds):
+    """Reset each record with its seed (uint64)."""
+    for i in range(states.shape[0]):
+        reset(states[i], seeds[i])
+
+
+def apply(states, index, action, words):
+    """Carry out `action` in one game if it is legal; whether it was. `words` is scratch."""
+    state = states[index]
+    legal(state, words)
+    if not bits.contains(words, action):
+        return False
+    step(state, action)
+    return True
+
+
+def write_legal(states, index, words, mask):
+    """Write one game's legal actions as int8 zeros and ones."""
+    legal(states[index], words)
+    bits.expand(words, mask)
+
+
+def write_returns(states, index, out):
+    """Write one game's returns."""
+    returns(states[index], out)
+
+
+def write_progress(states, index, out):
+    """Write one game's shaped measure."""
+    progress(states[index], out)
+
+
+def write_observation(states, index, seat, out):
+    """Write what `seat` sees in one game."""
+    observe(states[index], seat, out)
+
+
+def is_mid_move(states, index):
+    """Whether one game stands in the middle of a move."""
+    return mid_move(states[index])
+
+
+def resample(states, index, seat, rng):
+    """Resample in one game all that `seat` cannot know."""
+    redetermine(states[index], seat, rng)
+
+
+def write_advice(states, index, scores):
+    """Write the built-in player's scores of one game's actions."""
+    advise(states[index], scores)
+
+
+def perft(states, depth, words):
+    """Number of sequences of up to `depth` decisions from `states[0]` that have length `depth` or end the game.
+
+    Supplies lie in the order of the record: a chance event is not a branch. `states` has `depth` rows
+    of scratch after the first, `words` (uint64) has `depth` rows.
+    """
+    total, level = 0, 0
+    legal(states[0], words[0])
+    while level >= 0:
+        action = -1
+        for i in range(words.shape[1]):
+            if words[level, i] != np.uint64(0):
+                action = 64 * i + np.int64(bits.lowest(words[level, i]))
+                words[level, i] &= words[level, i] - bits.ONE
+                break
+        if action < 0:
+            level -= 1
+            continue
+        states[level + 1] = states[level]
+        step(states[level + 1], action)
+        if states[level + 1].over or level + 1 == depth:
+            total += 1
+        else:
+            level += 1
+            legal(states[level], words[level])
+    return total
+
+
+def play_random(states, rng, steps, words):
+    """Make `steps` uniformly random decisions in every game, starting finished ones anew; number of games finished."""
+    finished = 0
+    for i in range(states.shape[0]):
+        state = states[i]
+        for _ in range(steps):
+            legal(state, words)
+            step(state, bits.pick(words, rng))
+            if state.over:
+                finished += 1
+                reset(state, draw(rng))
+    return finished
+
+
+def first_illegal(states, actions, skip, words):
+    """Index of the first game whose action is illegal, -1 if there is none; games with `skip` do not count."""
+    for i in range(states.shape[0]):
+        if not skip[i]:
+            legal(states[i], words)
+            if not bits.contains(words, actions[i]):
+                return i
+    return -1
+
+
+def batch_step(states, actions, autoreset, shaped, done, rewards, masks, observations, final, seats, words):
+    """Step every game and write all that a learner needs, each game while it is in the cache.
+
+    Args:
+        states: records.
+        actions: int64; must be legal (see `first_illegal`).
+        autoreset: SAME_STEP, NEXT_STEP or DISABLED.
+        shaped: add the growth of `progress` to the rewards.
+        done: bool, in and out: the game is over (SAME_STEP: it has just ended and been started anew).
+        rewards: float32 (games, seats), out: what the step brought each seat.
+        masks: int8 (games, actions), out.
+        observations: int8 (games, ...), out: of the seat that decides next.
+        final: int8 (games, ...), out with SAME_STEP: last observation of the games just ended.
+        seats: int8, out: the seat that decides next.
+        words: uint64 scratch.
+    """
+    before, after = np.zeros(rewards.shape[1]), np.zeros(rewards.shape[1])
+    for i in range(states.shape[0]):
+        state = states[i]
+        rewards[i] = 0.0
+        if done[i] and autoreset != SAME_STEP:
+            if autoreset == NEXT_STEP:
+                reset(state, next_seed(state.seed))
+                done[i] = False
+        else:
+            if shaped:
+                progress(state, before)
+            step(state, actions[i])
+            if shaped:
+                progress(state, after)
+                for seat in range(rewards.shape[1]):
+                    rewards[i, seat] = after[seat] - before[seat]
+            done[i] = state.over
+            if state.over:
+                returns(state, after)
+                for seat in range(rewards.shape[1]):
+                    rewards[i, seat] += after[seat]
+                if autoreset == SAME_STEP:
+                    observe(state, state.seat, final[i])
+                    reset(state, next_seed(state.seed))
+        write_outputs(state, masks[i], observations[i], words)
+        seats[i] = state.seat
+
+
+def write_outputs(state, mask, observation, words):
+    """Mask and observation of the seat to move."""
+    legal(state, words)
+    bits.expand(words, mask)
+    observe(state, state.seat, observation)
+
+
+def batch_observe(states, masks, observations, seats, words):
+    """Write masks, observations and seats of all games as they stand."""
+    for i in range(states.shape[0]):
+        write_outputs(states[i], masks[i], observations[i], words)
+        seats[i] = states[i].seat
+
+
+@dataclass(frozen=True)
+class Loops:
+    """The loops bound to one game; those that observe are in `observing`, by encoding."""
+
+    begin: Any
+    apply: Any
+    write_legal: Any
+    write_returns: Any
+    write_progress: Any
+    is_mid_move: Any
+    resample: Any
+    write_advice: Any
+    perft: Any
+    play_random: Any
+    first_illegal: Any
+    observing: dict[str, "ObservingLoops"]
+
+
+@dataclass(frozen=True)
+class ObservingLoops:
+    """The loops bound to one game and one encoding."""
+
+    write_observation: Any
+    batch_step: Any
+    batch_observe: Any
+
+
+@cache
+def loops_of(game: Game) -> Loops:
+    """The loops of a game; numba compiles each for a number of players when it is first called."""
+    c = game.compiled
+    functions = {
+        "reset": c.reset,
+        "legal": c.legal,
+        "step": c.step,
+        "returns": c.returns,
+        "progress": c.progress,
+        "redetermine": c.redetermine,
+        "mid_move": c.mid_move,
+        "advise": c.advise,
+    }
+
+    def made(template: Any, **more: Any) -> Any:
+        return bind(template, game.name, {**functions, **more})
+
+    observing = {}
+    for name, function in c.observe.items():
+        owner, scope = f"{game.name}.{name}", {**functions, "observe": function}
+        scope["write_outputs"] = bind(write_outputs, owner, scope)
+        observing[name] = ObservingLoops(
+            bind(write_observation, owner, scope), bind(batch_step, owner, scope), bind(batch_observe, owner, scope)
+        )
+    return Loops(
+        made(begin),
+        made(apply),
+        made(write_legal),
+        made(write_returns),
+        made(write_progress),
+        made(is_mid_move),
+        made(resample),
+        made(write_advice),
+        made(perft),
+        made(play_random),
+        made(first_illegal),
+        observing,
+    )

@@ -1,0 +1,67 @@
+"""How a game's record is laid out: a list of fields that becomes a NumPy structured dtype.
+
+Every record starts with the same header, which is all that the generic loops look at.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a record.
+
+    Attributes:
+        name: name of the field in compiled code (`state.name`).
+        kind: NumPy code of the elements, without byte order ("i1", "u8", ...).
+        shape: () for a single number.
+        limits: smallest and largest value that a legal record can hold.
+        meaning: one line for readers.
+    """
+
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+    limits: tuple[int, int]
+    meaning: str
+
+
+HEADER = [
+    Field("seed", "u8", (), (0, 2**64 - 1), "the seed this game was reset with"),
+    Field("rng", "u8", (1,), (0, 2**64 - 1), "state of the game's random stream"),
+    Field("steps", "i4", (), (0, 2**31 - 1), "decisions made so far"),
+    Field("seat", "i1", (), (0, 15), "the seat that decides now"),
+    Field("over", "u1", (), (0, 1), "the game has ended"),
+]
+
+
+def record_type(fields: list[Field]) -> np.dtype:
+    """Structured dtype of the header and `fields`, little-endian, padded at the end to 8 bytes.
+
+    Fields are stored by falling element size, so that each is aligned without gaps.
+    """
+    ordered = sorted([*HEADER, *fields], key=lambda f: -int(f.kind[1:]))
+    packed = np.dtype([(f.name, "<" + f.kind, f.shape) for f in ordered])
+    padding = -packed.itemsize % 8
+    return np.dtype([*packed.descr, ("padding", "u1", (padding,))]) if padding else packed
+
+
+def check_record(record: np.ndarray, fields: list[Field]) -> None:
+    """Refuse a record that a legal game cannot hold, so that compiled code never indexes out of bounds.
+
+    Args:
+        record: 0-dimensional structured array or element of one.
+        fields: the game's fields (the header's are added).
+
+    Raises:
+        ValueError: a field is outside its limits; the text names field, value and limits.
+    """
+    for field in [*HEADER, *fields]:
+        values = np.asarray(record[field.name])
+        low, high = field.limits
+        if values.size and (int(values.min()) < low or int(values.max()) > high):
+            raise ValueError(
+                f"field {field.name!r} of the saved game holds values from {values.min()} to {values.max()}, "
+                f"a legal game has {low} to {high}"
+            )

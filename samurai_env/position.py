@@ -1,0 +1,193 @@
+"""One game as a Python object, for everything that is not in a hurry: envs, records, play, pictures."""
+
+import hashlib
+
+import numpy as np
+
+from samurai_env.core.game import Variant, find_game
+from samurai_env.core.loops import loops_of
+
+MAGIC = b"samurai_env position 1\n"
+
+
+class IllegalActionError(ValueError):
+    """An action that is not legal where it was tried."""
+
+
+class Position:
+    """A game in progress.
+
+    Attributes:
+        variant: the game, number of players and options.
+        states: array with the one record; `states[0]` is what compiled functions take.
+    """
+
+    def __init__(self, variant: Variant, seed: int = 0) -> None:
+        """Begin the game of `seed` (0 to 2**63 - 1)."""
+        self.variant = variant
+        self.states = variant.new(1)
+        self._words = np.zeros(variant.num_words, np.uint64)
+        self.reset(seed)
+
+    def reset(self, seed: int) -> None:
+        """Begin another game.
+
+        Raises:
+            ValueError: a negative seed or one of more than 63 bits.
+        """
+        if not 0 <= seed < 2**63:
+            raise ValueError(f"a seed is an integer from 0 to 2**63 - 1, not {seed}")
+        loops_of(self.variant.game).begin(self.states, np.array([seed], np.uint64))
+
+    @property
+    def record(self) -> np.void:
+        """The record: fields by name, such as `position.record["seat"]`."""
+        return self.states[0]
+
+    @property
+    def seat(self) -> int:
+        """The seat that decides now (once over: that decided last)."""
+        return int(self.states[0]["seat"])
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return bool(self.states[0]["over"])
+
+    @property
+    def steps(self) -> int:
+        """Decisions made so far."""
+        return int(self.states[0]["steps"])
+
+    @property
+    def seed(self) -> int:
+        """The seed this game was begun with."""
+        return int(self.states[0]["seed"])
+
+    def legal_mask(self, out: np.ndarray | None = None) -> np.ndarray:
+        """Legal actions as int8 zeros and ones, shape (num_actions,); all zero once over."""
+        mask = np.empty(self.variant.num_actions, np.int8) if out is None else out
+        loops_of(self.variant.game).write_legal(self.states, 0, self._words, mask)
+        return mask
+
+    def legal_actions(self) -> list[int]:
+        """Legal action ids, ascending."""
+        return [int(a) for a in np.flatnonzero(self.legal_mask())]
+
+    def step(self, action: int) -> None:
+        """Carry out an action of the seat to move.
+
+        Raises:
+            IllegalActionError: the action is not legal, or the game is over; nothing has changed.
+        """
+        if not loops_of(self.variant.game).apply(self.states, 0, int(action), self._words):
+            raise IllegalActionError(self._why_illegal(int(action)))
+
+    def _why_illegal(self, action: int) -> str:
+        names = self.variant.action_names
+        if self.over:
+            return f"action {action} after the end of the game; reset to begin another"
+        if not 0 <= action < len(names):
+            return f"there is no action {action}; actions are 0 to {len(names) - 1}"
+        legal = self.legal_actions()
+        shown = ", ".join(f"{a} ({names[a]})" for a in legal[:12]) + (", ..." if len(legal) > 12 else "")
+        return f"action {action} ({names[action]}) is illegal for seat {self.seat} now; legal are {shown}"
+
+    def observe(self, seat: int, encoding: str | None = None, out: np.ndarray | None = None) -> np.ndarray:
+        """What `seat` sees, int8, in an encoding of the game (default: its first).
+
+        Raises:
+            ValueError: no such seat or encoding.
+        """
+        if not 0 <= seat < self.variant.num_players:
+            raise ValueError(f"there is no seat {seat}; seats are 0 to {self.variant.num_players - 1}")
+        name = self.variant.encoding_name(encoding)
+        if out is None:
+            out = np.empty(self.variant.encoding(name).shape, np.int8)
+        loops_of(self.variant.game).observing[name].write_observation(self.states, 0, seat, out)
+        return out
+
+    def returns(self) -> np.ndarray:
+        """Payoff of each seat, float64; zeros while the game runs."""
+        out = np.zeros(self.variant.num_players)
+        loops_of(self.variant.game).write_returns(self.states, 0, out)
+        return out
+
+    def progress(self) -> np.ndarray:
+        """The game's shaped measure of success of each seat, float64."""
+        out = np.zeros(self.variant.num_players)
+        loops_of(self.variant.game).write_progress(self.states, 0, out)
+        return out
+
+    @property
+    def mid_move(self) -> bool:
+        """Whether a move of the rulebook is half made."""
+        return bool(loops_of(self.variant.game).is_mid_move(self.states, 0))
+
+    def clone(self) -> "Position":
+        """An independent copy."""
+        other = object.__new__(Position)
+        other.variant, other.states, other._words = self.variant, self.states.copy(), self._words.copy()
+        return other
+
+    def redetermined(self, seat: int, rng: np.ndarray) -> "Position":
+        """A copy in which all that `seat` cannot know is drawn anew from `rng` (uint64, shape (1,))."""
+        other = self.clone()
+        loops_of(self.variant.game).resample(other.states, 0, seat, rng)
+        return other
+
+    def hash(self) -> str:
+        """16 hexadecimal digits that depend on every bit of the record."""
+        return hashlib.blake2b(self.states.tobytes(), digest_size=8).hexdigest()
+
+    def save(self) -> bytes:
+        """The position as bytes, for `restore`."""
+        body = MAGIC + self.variant.spec.encode() + b"\n" + self.states.tobytes()
+        return body + hashlib.blake2b(body, digest_size=16).digest()
+
+    @staticmethod
+    def restore(data: bytes) -> "Position":
+        """The position that `save` wrote.
+
+        Raises:
+            ValueError: not such a file, damaged, or a record that no legal game can hold.
+        """
+        if not data.startswith(MAGIC):
+            raise ValueError("these bytes are not a position saved by samurai_env")
+        body, digest = data[:-16], data[-16:]
+        if hashlib.blake2b(body, digest_size=16).digest() != digest:
+            raise ValueError("the saved position is damaged: its checksum does not match")
+        spec, _, record = body[len(MAGIC) :].partition(b"\n")
+        variant = parse_spec(spec.decode())
+        if len(record) != variant.dtype.itemsize:
+            raise ValueError(f"the saved record has {len(record)} bytes, {variant.spec} needs {variant.dtype.itemsize}")
+        position = object.__new__(Position)
+        position.variant = variant
+        position.states = np.frombuffer(record, variant.dtype).copy()
+        position._words = np.zeros(variant.num_words, np.uint64)
+        variant.check(position.states[0])
+        return position
+
+
+def parse_spec(spec: str) -> Variant:
+    """The variant that `Variant.spec` wrote.
+
+    Raises:
+        ValueError: unknown game, option or value; the text says which.
+    """
+    name, *settings = spec.split()
+    game = find_game(name)
+    players, options = None, {}
+    for setting in settings:
+        key, separator, text = setting.partition("=")
+        if not separator:
+            raise ValueError(f"{setting!r} in {spec!r} is not of the form name=value")
+        if key == "players":
+            if not text.isdigit():
+                raise ValueError(f"the number of players in {spec!r} is {text!r}, not a number")
+            players = int(text)
+        elif key not in game.options:
+            raise ValueError(f"{game.title} has no option {key!r}; its options are {', '.join(game.options)}")
+        else:
+            options[key] = game.options[key].parse(key, text)
+    return game.variant(players, **options)
