@@ -1,3 +1,24 @@
-"""Samurai, Samurai: The Card Game and Samurai Spirit as reinforcement-learning environments."""
+"""Samurai, Samurai: The Card Game and Samurai Spirit as reinforcement-learning environments.
+
+Importing this package registers the Gymnasium ids `samurai_env/Samurai-v0`, ... for `gymnasium.make` and
+`gymnasium.make_vec`, and the same ids for `pettingzoo.make` where PettingZoo has it.
+"""
+
+from samurai_env.core.game import Variant, find_game, game_names
+from samurai_env.games import register_ids
+from samurai_env.position import IllegalActionError, Position, parse_spec
 
 __version__ = "0.1.0"
+__all__ = ["IllegalActionError", "Position", "Variant", "find_game", "game_names", "make_variant", "parse_spec"]
+
+
+def make_variant(game: str = "samurai", num_players: int | None = None, **options: object) -> Variant:
+    """A game with its number of players and options, for `Position`, search and batch loops.
+
+    Raises:
+        ValueError: unknown game, impossible number of players, unknown option or value.
+    """
+    return find_game(game).variant(num_players, **options)
+
+
+register_ids()

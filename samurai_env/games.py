@@ -1,12 +1,39 @@
-"""The games of the family. A game's package is imported when the game is first asked for."""
+"""The games of the family and their ids. A game's package is imported when the game is first asked for."""
+
+from importlib import import_module
 
 from samurai_env.core.game import Game, register_game
 
+# name of the game: package, Gymnasium id
+GAMES = {
+    "samurai": ("samurai_env.board.game", "samurai_env/Samurai-v0"),
+}
 
-def _board() -> Game:
-    from samurai_env.board.game import GAME
 
-    return GAME
+def _load(module: str) -> Game:
+    return import_module(module).GAME
 
 
-register_game("samurai", _board)
+for _name, (_module, _) in GAMES.items():
+    register_game(_name, lambda module=_module: _load(module))
+
+
+def register_ids() -> None:
+    """Make the ids known to Gymnasium, and to PettingZoo from 1.27 on."""
+    import gymnasium
+
+    for name, (_, env_id) in GAMES.items():
+        gymnasium.register(
+            env_id,
+            entry_point="samurai_env.envs.single:GameEnv",
+            vector_entry_point="samurai_env.envs.vector:GameVectorEnv",
+            kwargs={"game": name},
+            disable_env_checker=True,  # the checker's wrapper costs more than a step; the tests run it
+            order_enforce=False,
+        )
+    try:
+        from pettingzoo import register
+    except ImportError:  # older than 1.27
+        return
+    for name, (_, env_id) in GAMES.items():
+        register("aec", env_id, entry_point=f"samurai_env.{name}_v0:env")

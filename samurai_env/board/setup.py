@@ -57,9 +57,7 @@ def shuffle_supplies(state):
 
 @jit
 def begin(state):
-    """Do at once what the options leave to chance, and set the phase of the first decision."""
-    if state.figure_setup == RANDOM_FIGURES:
-        place_figures_at_random(state)
+    """Deal the first hands if the option says so; else seat 0 begins to choose."""
     if state.first_hand == RANDOM_HAND:
         for seat in range(state.hand.shape[0]):
             for i in range(HAND):
@@ -79,9 +77,13 @@ def give(state, seat, kind):
 
 @jit
 def after_hands(state):
-    """All hands are complete: place figures, or play."""
+    """All hands are complete, and no figure lay before that: now place them at random, or let the seats place them."""
     state.seat = 0
-    state.phase = TILE if state.figure_setup == RANDOM_FIGURES else SETUP
+    if state.figure_setup == RANDOM_FIGURES:
+        place_figures_at_random(state)
+        state.phase = TILE
+    else:
+        state.phase = SETUP
 
 
 # --- The first hand ---

@@ -1,0 +1,1 @@
+"""Environments for any game of the family: PettingZoo AEC, Gymnasium single-agent and vector."""

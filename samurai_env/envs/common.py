@@ -1,0 +1,87 @@
+"""What the three kinds of environment share: spaces, options, seeds, pictures."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from samurai_env.core.game import Variant, find_game
+from samurai_env.core.random import next_seed
+
+REWARDS = ("result", "shaped")
+RENDER_MODES = ("ansi", "svg", "rgb_array")
+
+
+def make_variant(game: str, num_players: int | None, options: dict[str, Any]) -> Variant:
+    """The variant of a game named by an environment's keyword arguments.
+
+    Raises:
+        ValueError: unknown option or impossible value.
+    """
+    return find_game(game).variant(num_players, **options)
+
+
+def observation_space(variant: Variant, encoding: str | None) -> spaces.Dict:
+    """`{"observation", "action_mask"}`, both int8."""
+    low, high = variant.encoding(encoding).limits()
+    return spaces.Dict(
+        {
+            "observation": spaces.Box(low, high, dtype=np.int8),
+            "action_mask": spaces.Box(0, 1, (variant.num_actions,), np.int8),
+        }
+    )
+
+
+class LegalDiscrete(spaces.Discrete):
+    """A `Discrete` space whose `sample()` without a mask draws among the actions that are legal now."""
+
+    def __init__(self, n: int, legal_mask: Callable[[], np.ndarray]) -> None:
+        super().__init__(n)
+        self.legal_mask = legal_mask
+
+    def sample(self, mask: np.ndarray | None = None, probability: np.ndarray | None = None) -> np.int64:
+        """A random action, legal unless a mask or probabilities say otherwise; any action before the first reset."""
+        if mask is None and probability is None:
+            mask = self.legal_mask()
+        return super().sample(mask, probability)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, spaces.Discrete) and self.n == other.n and self.start == other.start
+
+
+def check_choice(name: str, value: str | None, allowed: tuple[str, ...]) -> None:
+    """Refuse an argument that is not one of `allowed` (None is always allowed).
+
+    Raises:
+        ValueError: names the argument, the value and what is allowed.
+    """
+    if value is not None and value not in allowed:
+        raise ValueError(f"{name} is one of {', '.join(allowed)}, not {value!r}")
+
+
+class Seeds:
+    """The seeds of one environment's games: the one asked for, else the follower of the last."""
+
+    def __init__(self) -> None:
+        self.last: int | None = None
+
+    def next(self, seed: int | None) -> int:
+        """The seed of the game that a reset begins."""
+        if seed is not None:
+            self.last = int(seed)
+        elif self.last is None:
+            self.last = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+        else:
+            self.last = int(next_seed(np.uint64(self.last)))
+        return self.last
+
+
+def render(variant: Variant, record: np.void, mode: str, viewer: int | None, last: list[int]) -> Any:
+    """Draw a record: text, SVG string or uint8 pixels (height, width, 3)."""
+    if mode == "ansi":
+        return variant.game.text(record, viewer)
+    from samurai_env.render import rgb_array, svg
+
+    scene = variant.game.scene(record, viewer, last)
+    return svg(scene) if mode == "svg" else rgb_array(scene)
