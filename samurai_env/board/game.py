@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from samurai_env.board import actions, advice, hidden, notation, observation, rules, scene, state, text
+from samurai_env.board import actions, advice, evaluation, hidden, notation, observation, rules, scene, state, text
 from samurai_env.board.tiles import HAND, TILES
 from samurai_env.board.topology import FIGURES_EACH
 from samurai_env.core.compile import jit
@@ -64,6 +64,7 @@ GAME = Game(
         mid_move=mid_move,
         observe=observation.OBSERVE,
         advise=advice.advise,
+        evaluate=evaluation.evaluate,
     ),
     format_move=notation.format_move,
     parse_move=notation.parse_move,

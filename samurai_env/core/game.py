@@ -18,11 +18,33 @@ from samurai_env.core.record import Field, check_record, record_type
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a game: its record field holds the index of the value in `values`."""
+    """An option of a game: one of a few values; the record field of its name holds the index in `values`.
+
+    A subclass may allow values beyond those listed; what they mean is stored by the game's `settings`, not by a field.
+    """
 
     values: tuple[Any, ...]
     default: Any
     meaning: str
+
+    def check(self, label: str, value: Any, num_players: int) -> Any:
+        """The value as a variant keeps it (hashable).
+
+        Args:
+            label: what the option is called in an error.
+            value: what the caller gave.
+            num_players: the number of players of the variant.
+
+        Raises:
+            ValueError: the option has no such value.
+        """
+        if not any(value == v and type(value) is type(v) for v in self.values):
+            raise ValueError(f"{label} is one of {', '.join(map(repr, self.values))}, not {value!r}")
+        return value
+
+    def text(self, value: Any) -> str:
+        """The value as a word in a variant's spec (no blanks)."""
+        return str(value).lower() if isinstance(value, bool) else str(value)
 
     def parse(self, name: str, text: str) -> Any:
         """The value that is written `text` in a variant's spec.
@@ -31,9 +53,9 @@ class Option:
             ValueError: no value is written so.
         """
         for value in self.values:
-            if _text(value) == text:
+            if self.text(value) == text:
                 return value
-        raise ValueError(f"option {name} is one of {', '.join(map(_text, self.values))}, not {text}")
+        raise ValueError(f"option {name} is one of {', '.join(map(self.text, self.values))}, not {text}")
 
 
 @dataclass(frozen=True)
@@ -49,6 +71,7 @@ class Compiled:
         redetermine: `(state, seat, rng)`: resample all that the seat cannot know.
         mid_move: `(state)`: whether the decisions so far leave a move of the rulebook half made.
         observe: by encoding: `(state, seat, out)`: write what the seat sees (int8).
+        evaluate: `(state, out)`: write the return each seat can expect (float64), for a state that is not over.
         advise: `(state, scores)`: the built-in player: write a score (float64) for each legal action, higher is better.
     """
 
@@ -61,6 +84,17 @@ class Compiled:
     mid_move: Any
     observe: Mapping[str, Any]
     advise: Any
+    evaluate: Any = None
+
+
+def no_settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """For games whose options decide no more than their own record fields."""
+    return {}
+
+
+def nothing_more(record: np.ndarray) -> dict[str, Any]:
+    """A game that has nothing to tell about its end beyond the returns."""
+    return {}
 
 
 @dataclass(frozen=True, eq=False)  # compared and hashed by identity: there is one object a game
@@ -84,6 +118,8 @@ class Game:
         scene: (record, seat that looks or None for all, last actions) -> what to draw, see `render`.
         text: (record, seat that looks or None for all) -> the position as text for a terminal.
         progress_meaning: one line: what `compiled.progress` measures.
+        settings: (number of players, options) -> contents of further record fields that the options decide.
+        describe_result: record of a finished game -> what else to tell of its end, for the environments' `info`.
     """
 
     name: str
@@ -102,6 +138,8 @@ class Game:
     scene: Callable[..., Any]
     text: Callable[..., str]
     progress_meaning: str
+    settings: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] = no_settings
+    describe_result: Callable[[np.ndarray], dict[str, Any]] = nothing_more
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and deepcopy by name: compiled functions stay where they are."""
@@ -117,15 +155,13 @@ class Game:
         if isinstance(num_players, bool) or num_players not in self.players:
             allowed = ", ".join(map(str, self.players))
             raise ValueError(f"{self.title} is for {allowed} players, not {num_players!r}")
-        for name, value in options.items():
+        for name in options:
             if name not in self.options:
                 raise ValueError(f"{self.title} has no option {name!r}; its options are {', '.join(self.options)}")
-            values = self.options[name].values
-            if not any(value == v and type(value) is type(v) for v in values):
-                raise ValueError(
-                    f"option {name} of {self.title} is one of {', '.join(map(repr, values))}, not {value!r}"
-                )
-        full = {name: options.get(name, option.default) for name, option in self.options.items()}
+        full = {
+            name: option.check(f"option {name} of {self.title}", options.get(name, option.default), num_players)
+            for name, option in self.options.items()
+        }
         if problem := self.forbid(num_players, full):
             raise ValueError(problem)
         return Variant(self, int(num_players), tuple(full.items()))
@@ -171,7 +207,7 @@ class Variant:
     @property
     def spec(self) -> str:
         """The variant as text: `samurai players=2 edition=2016 ...`."""
-        options = " ".join(f"{name}={_text(value)}" for name, value in self.option_items)
+        options = " ".join(f"{name}={self.game.options[name].text(value)}" for name, value in self.option_items)
         return f"{self.game.name} players={self.num_players} {options}".strip()
 
     @cached_property
@@ -219,7 +255,10 @@ class Variant:
     def _blank(self) -> np.ndarray:
         blank = np.zeros(1, self.dtype)
         for name, value in self.option_items:
-            blank[name] = self.game.options[name].values.index(value)
+            if name in self.dtype.names:
+                blank[name] = self.game.options[name].values.index(value)
+        for name, value in self.game.settings(self.num_players, self.options).items():
+            blank[name] = value
         return blank
 
     def new(self, count: int = 1) -> np.ndarray:
@@ -234,10 +273,10 @@ class Variant:
         """
         check_record(record, self.game.fields(self.num_players))
         for name, _ in self.option_items:
-            if record[name] != self._blank[0][name]:
-                found = self.game.options[name].values[int(record[name])]
-                raise ValueError(f"the saved game has {name}={_text(found)}, this variant is {self.spec}")
-
-
-def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+            if name in self.dtype.names and record[name] != self._blank[0][name]:
+                option = self.game.options[name]
+                found = option.text(option.values[int(record[name])])
+                raise ValueError(f"the saved game has {name}={found}, this variant is {self.spec}")
+        for name in self.game.settings(self.num_players, self.options):
+            if not np.array_equal(record[name], self._blank[0][name]):
+                raise ValueError(f"field {name!r} of the saved game is not what {self.spec} means here")

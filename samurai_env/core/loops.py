@@ -133,6 +133,12 @@ def first_illegal(states, actions, skip, words):
     return -1
 
 
+def step_all(states, actions):
+    """Carry out one legal action in every game."""
+    for i in range(states.shape[0]):
+        step(states[i], actions[i])
+
+
 def batch_step(states, actions, autoreset, shaped, done, rewards, masks, observations, final, seats, words):
     """Step every game and write all that a learner needs, each game while it is in the cache.
 
@@ -206,6 +212,7 @@ class Loops:
     perft: Any
     play_random: Any
     first_illegal: Any
+    step_all: Any
     observing: dict[str, "ObservingLoops"]
 
 
@@ -255,5 +262,6 @@ def loops_of(game: Game) -> Loops:
         made(perft),
         made(play_random),
         made(first_illegal),
+        made(step_all),
         observing,
     )

@@ -133,6 +133,21 @@ class GameVectorEnv(VectorEnv):
         self._observing.batch_observe(self.states, self._masks, self._observations, self._seat, self._words[0])
         return self._observed(), {"seat": self._seat}
 
+    def restore(self, states: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Go on from saved records (a copy of `states` taken earlier); returns what `reset` returns.
+
+        Raises:
+            ValueError: another number of games or another kind of record.
+        """
+        if states.shape != self.states.shape or states.dtype != self.states.dtype:
+            raise ValueError(
+                f"{states.shape[0]} records of this kind do not fit {self.num_envs} games of {self.variant.spec}"
+            )
+        self.states[:] = states
+        self._done[:] = self.states["over"]
+        self._observing.batch_observe(self.states, self._masks, self._observations, self._seat, self._words[0])
+        return self._observed(), {"seat": self._seat}
+
     def step(
         self, actions: np.ndarray
     ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:

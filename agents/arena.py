@@ -1,0 +1,64 @@
+"""Playing many games at once between agents, deterministically."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from agents.base import Agent
+from samurai_env.core.game import Variant
+from samurai_env.core.loops import loops_of
+
+# Multipliers that spread (deal, step, seat of the agent) over 64 bits; any odd numbers do.
+A, B, C = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03), np.uint64(0x8CB92BA72F3D8DD7)
+
+
+def decision_keys(seeds: np.ndarray, steps: np.ndarray, salt: int) -> np.ndarray:
+    """The key of each decision: a function of the deal, the step and the agent, whatever is played beside it."""
+    keys = seeds.astype(np.uint64) * A + steps.astype(np.uint64) * B + np.array([salt + 1], np.uint64) * C
+    keys ^= keys >> np.uint64(29)
+    return keys * A
+
+
+def play_games(variant: Variant, agents: Sequence[Agent], seating: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+    """Play games to the end.
+
+    Args:
+        variant: what is played.
+        agents: the players.
+        seating: int (games, seats): which agent sits where.
+        seeds: uint64 (games,): the deals.
+
+    Returns:
+        float64 (games, seats): the returns.
+
+    Raises:
+        IllegalActionError: an agent chose an illegal action.
+    """
+    from samurai_env.position import IllegalActionError
+
+    loops, count = loops_of(variant.game), len(seeds)
+    states = variant.new(count)
+    loops.begin(states, np.asarray(seeds, np.uint64))
+    words, no_skip = np.zeros(variant.num_words, np.uint64), np.zeros(count, np.bool_)
+    running = np.arange(count)
+    while len(running):
+        to_move = seating[running, states["seat"][running]]
+        for number, agent in enumerate(agents):
+            games = running[to_move == number]
+            if not len(games):
+                continue
+            chosen = states[games]
+            keys = decision_keys(np.asarray(seeds)[games], chosen["steps"], number)
+            actions = np.asarray(agent.act(chosen, keys), np.int64)
+            wrong = loops.first_illegal(chosen, actions, no_skip, words)
+            if wrong >= 0:
+                raise IllegalActionError(
+                    f"agent {number} chose illegal action {actions[wrong]} in deal {seeds[games[wrong]]}"
+                )
+            loops.step_all(chosen, actions)
+            states[games] = chosen
+        running = running[states["over"][running] == 0]
+    out = np.zeros((count, variant.num_players))
+    for i in range(count):
+        loops.write_returns(states, i, out[i])
+    return out

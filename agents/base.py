@@ -1,0 +1,72 @@
+"""What a player is, and how one is named by a spec string."""
+
+import difflib
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from samurai_env.core.game import Variant
+
+
+class Agent(Protocol):
+    """A player of one variant.
+
+    It is handed whole records, but its choice must be a function of what the seat to move may know
+    (`observe`, `redetermine`, the legal actions) and of the key; the tests hold every agent to that.
+    """
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """Choose an action for the seat to move in each of several games.
+
+        Args:
+            states: records (games,) of the agent's variant, none of them over. Not to be changed.
+            keys: uint64 (games,), the randomness of each decision: same record and key, same action.
+
+        Returns:
+            int64 (games,), legal action ids.
+        """
+        ...
+
+
+# name: (form of the argument for messages, maker taking variant and argument text)
+Maker = Callable[[Variant, str], Agent]
+_makers: dict[str, tuple[str, Maker]] = {}
+
+
+def register_agent(name: str, form: str, maker: Maker) -> None:
+    """Make a kind of agent known to `make_agent`.
+
+    Args:
+        name: what stands before the colon of a spec.
+        form: the whole spec as it is written, for error messages, such as `mcts:SIMULATIONS`.
+        maker: called with the variant and the text after the colon ("" if there is none).
+    """
+    _makers[name] = (form, maker)
+
+
+def make_agent(spec: str, variant: Variant) -> Agent:
+    """The agent that a spec such as `greedy`, `mcts:1000` or `ppo:runs/a/model.safetensors` names.
+
+    Raises:
+        ValueError: no such kind of agent, or an argument it cannot take; the text says what it takes.
+        FileNotFoundError: the spec names a file that is not there.
+    """
+    import agents.kinds  # noqa: F401  registers the agents of this folder
+
+    name, _, argument = spec.partition(":")
+    if name not in _makers:
+        close = difflib.get_close_matches(name, _makers, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"there is no agent {name!r}{hint} Agents: {', '.join(form for form, _ in _makers.values())}")
+    return _makers[name][1](variant, argument)
+
+
+def no_argument(name: str, argument: str) -> None:
+    """Refuse an argument to an agent that takes none.
+
+    Raises:
+        ValueError: there is one.
+    """
+    if argument:
+        raise ValueError(f"agent {name!r} takes no argument, not {argument!r}")

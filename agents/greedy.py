@@ -1,0 +1,70 @@
+"""The player that takes the action its game's built-in advice scores highest."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from agents.base import no_argument
+from samurai_env.core import bits, random
+from samurai_env.core.compile import bind
+from samurai_env.core.game import Game, Variant
+
+legal: Any = None  # put in by `bind`
+advise: Any = None
+
+
+def best_advised(state, words, scores, rng):
+    """A legal action of highest score, ties broken at random; `words` and `scores` are scratch."""
+    legal(state, words)
+    advise(state, scores)
+    best, ties, action = -np.inf, 0, -1
+    for i in range(words.shape[0]):
+        word = words[i]
+        while word != np.uint64(0):
+            candidate = 64 * i + np.int64(bits.lowest(word))
+            word &= word - bits.ONE
+            if scores[candidate] > best:
+                best, ties, action = scores[candidate], 1, candidate
+            elif scores[candidate] == best:
+                ties += 1
+                if random.below(rng, ties) == 0:
+                    action = candidate
+    return action
+
+
+def choose(states, keys, words, scores, actions):
+    """Write the advised action for each game."""
+    rng = np.zeros(1, np.uint64)
+    for i in range(states.shape[0]):
+        rng[0] = keys[i]
+        actions[i] = best_advised(states[i], words, scores, rng)
+
+
+@cache
+def bound(game: Game) -> dict[str, Any]:
+    """`best_advised` and `choose` for one game."""
+    scope = {"legal": game.compiled.legal, "advise": game.compiled.advise}
+    scope["best_advised"] = bind(best_advised, game.name, scope)
+    return {"best_advised": scope["best_advised"], "choose": bind(choose, game.name, scope)}
+
+
+class GreedyAgent:
+    """One decision ahead, by the game's own evaluation."""
+
+    def __init__(self, variant: Variant) -> None:
+        self._words = np.zeros(variant.num_words, np.uint64)
+        self._scores = np.zeros(variant.num_actions)
+        self._choose = bound(variant.game)["choose"]
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """See `agents.base.Agent.act`."""
+        actions = np.zeros(len(states), np.int64)
+        self._choose(states, keys, self._words, self._scores, actions)
+        return actions
+
+
+def make(variant: Variant, argument: str) -> GreedyAgent:
+    """From a spec."""
+    no_argument("greedy", argument)
+    return GreedyAgent(variant)

@@ -1,0 +1,17 @@
+"""The agents that specs can name. A new one is a line here."""
+
+from agents import greedy, mcts, random_agent
+from agents.base import Agent, register_agent
+from samurai_env.core.game import Variant
+
+
+def _ppo(variant: Variant, argument: str) -> Agent:
+    from agents import ppo  # torch takes a second to import, so only who plays a network pays
+
+    return ppo.make(variant, argument)
+
+
+register_agent("random", "random", random_agent.make)
+register_agent("greedy", "greedy", greedy.make)
+register_agent("mcts", "mcts:SIMULATIONS", mcts.make)
+register_agent("ppo", "ppo:PATH", _ppo)

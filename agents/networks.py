@@ -1,0 +1,150 @@
+"""Policy and value networks: their form, masked choice, and files that hold them."""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from samurai_env import parse_spec
+from samurai_env.core.game import Variant
+
+FORMAT = "samurai_env network 1"
+
+
+@dataclass(frozen=True)
+class NetworkForm:
+    """What a network is for and how it is built.
+
+    Attributes:
+        variant: spec of the variant it was trained on.
+        encoding: name of the encoding it reads.
+        hidden: widths of the hidden layers.
+    """
+
+    variant: str
+    encoding: str
+    hidden: tuple[int, ...] = (256, 256)
+
+
+class PolicyValueNet(nn.Module):
+    """A multi-layer perceptron from what a seat sees to action logits and the return each player can expect.
+
+    Values are seat-relative like observations: entry 0 is the observer's.
+    """
+
+    def __init__(self, form: NetworkForm) -> None:
+        super().__init__()
+        self.form = form
+        variant = parse_spec(form.variant)
+        low, high = variant.encoding(form.encoding).limits()
+        # Counts become numbers of about the size of one.
+        self.register_buffer("scale", 1.0 / torch.from_numpy(np.maximum(high, -low).astype(np.float32)).flatten())
+        widths = [self.scale.numel(), *form.hidden]
+        self.body = nn.Sequential()
+        for before, after in zip(widths, widths[1:], strict=False):
+            self.body.append(nn.Linear(before, after))
+            self.body.append(nn.ReLU())
+        self.policy = nn.Linear(widths[-1], variant.num_actions)
+        self.value = nn.Linear(widths[-1], variant.num_players)
+        for layer in self.body:
+            if isinstance(layer, nn.Linear):
+                nn.init.orthogonal_(layer.weight, 2**0.5)
+                nn.init.zeros_(layer.bias)
+        for head, gain in ((self.policy, 0.01), (self.value, 0.1)):
+            nn.init.orthogonal_(head.weight, gain)
+            nn.init.zeros_(head.bias)
+
+    def forward(self, observations: torch.Tensor, masks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-probabilities of the actions (illegal ones about -1e9) and values.
+
+        Args:
+            observations: int8 (batch, ...).
+            masks: int8 (batch, actions).
+
+        Returns:
+            float32 (batch, actions) and (batch, players).
+        """
+        hidden = self.body(observations.flatten(1).float() * self.scale)
+        logits = self.policy(hidden).masked_fill(masks == 0, -1e9)
+        return torch.log_softmax(logits, 1), self.value(hidden)
+
+
+def sample(log_probs: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """An action for each row, by its probabilities (Gumbel's trick); int64 (batch,)."""
+    noise = torch.empty_like(log_probs).exponential_(generator=generator)
+    return (log_probs - noise.log()).argmax(1)
+
+
+def write_atomically(path: Path, write: Any) -> None:
+    """Call `write(temporary path)` and put the result in place, so that a file is whole or absent."""
+    temporary = path.with_name(path.name + ".part")
+    write(temporary)
+    os.replace(temporary, path)
+
+
+def save_network(net: PolicyValueNet, path: Path, notes: dict[str, Any]) -> None:
+    """Write weights to `path` (.safetensors) and the form with `notes` to the .json beside it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    card = {"format": FORMAT, **asdict(net.form), "notes": notes}
+    write_atomically(path, lambda p: save_file({k: v.contiguous() for k, v in net.state_dict().items()}, p))
+    write_atomically(path.with_suffix(".json"), lambda p: p.write_text(json.dumps(card, indent=1) + "\n"))
+
+
+def read_card(path: Path) -> dict[str, Any]:
+    """The JSON beside a network's weights.
+
+    Raises:
+        FileNotFoundError: it is not there.
+        ValueError: it is damaged or not a network's.
+    """
+    card_path = path.with_suffix(".json")
+    if not card_path.exists():
+        raise FileNotFoundError(f"{path} needs its card {card_path}, which is not there")
+    try:
+        card = json.loads(card_path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{card_path} is damaged: {error}") from None
+    if not isinstance(card, dict) or card.get("format") != FORMAT:
+        raise ValueError(f"{card_path} is not the card of a network of samurai_env ({FORMAT})")
+    return card
+
+
+def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
+    """The network that `save_network` wrote; `path` may be the .safetensors file or the folder of a run.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: a damaged or foreign file; the text says which and why.
+    """
+    if path.is_dir():
+        path = path / "model.safetensors"
+    if not path.exists():
+        raise FileNotFoundError(f"there is no network at {path}")
+    card = read_card(path)
+    try:
+        form = NetworkForm(str(card["variant"]), str(card["encoding"]), tuple(int(w) for w in card["hidden"]))
+        net = PolicyValueNet(form)
+        net.load_state_dict(load_file(path, device="cpu"))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{path.with_suffix('.json')} lacks or misstates {error}") from None
+    except (SafetensorError, RuntimeError) as error:
+        raise ValueError(f"{path} is damaged or does not fit its card: {str(error).splitlines()[0]}") from None
+    return net.to(device).eval()
+
+
+def check_fits(net: PolicyValueNet, variant: Variant, path: Path) -> None:
+    """Refuse a network for another game or number of players.
+
+    Raises:
+        ValueError: it does not fit.
+    """
+    trained = parse_spec(net.form.variant)
+    if (trained.game, trained.num_players) != (variant.game, variant.num_players):
+        raise ValueError(f"the network {path} plays {net.form.variant}; it cannot play {variant.spec}")

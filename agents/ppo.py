@@ -1,0 +1,43 @@
+"""A trained network as a player."""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from agents.networks import PolicyValueNet, check_fits, load_network
+from samurai_env.core.game import Variant
+from samurai_env.core.loops import loops_of
+
+
+class PPOAgent:
+    """Takes the action that the network finds most probable."""
+
+    def __init__(self, variant: Variant, net: PolicyValueNet) -> None:
+        self.net = net
+        self.variant = variant
+        self._loops = loops_of(variant.game).observing[net.form.encoding]
+        self._shape = variant.encoding(net.form.encoding).shape
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """See `agents.base.Agent.act`."""
+        masks = np.zeros((len(states), self.variant.num_actions), np.int8)
+        observations = np.zeros((len(states), *self._shape), np.int8)
+        seats, words = np.zeros(len(states), np.int8), np.zeros(self.variant.num_words, np.uint64)
+        self._loops.batch_observe(states, masks, observations, seats, words)
+        with torch.inference_mode():
+            log_probs, _ = self.net(torch.from_numpy(observations), torch.from_numpy(masks))
+        return log_probs.argmax(1).numpy()
+
+
+def make(variant: Variant, argument: str) -> PPOAgent:
+    """From a spec: `ppo:` and the path of a .safetensors file or of a training run's folder.
+
+    Raises:
+        ValueError: no path.
+    """
+    if not argument:
+        raise ValueError("ppo needs the path of a network, as in ppo:runs/first/model.safetensors")
+    net = load_network(Path(argument))
+    check_fits(net, variant, Path(argument))
+    return PPOAgent(variant, net)

@@ -1,0 +1,60 @@
+"""Small things that several programs need."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from samurai_env import find_game
+
+
+def parse_options(game: str, settings: tuple[str, ...]) -> dict[str, Any]:
+    """A game's options from `name=value` words.
+
+    Raises:
+        ValueError: not of that form, or no such game, option or value.
+    """
+    known = find_game(game).options
+    options = {}
+    for setting in settings:
+        name, separator, text = setting.partition("=")
+        if not separator or name not in known:
+            raise ValueError(f"{setting!r} is not name=value with one of {', '.join(known)}")
+        options[name] = known[name].parse(name, text)
+    return options
+
+
+class Interrupt:
+    """While this context lasts, Ctrl-C only sets `asked`; a second Ctrl-C stops at once."""
+
+    asked = False
+
+    def __enter__(self) -> "Interrupt":
+        self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+        signal.signal(signal.SIGINT, self._before)
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+
+@contextmanager
+def progress_bar(console: Console, name: str, total: int, done: int = 0) -> Iterator[Callable[[int, str], None]]:
+    """A bar with the time that remains; call what it gives with (done, text to show)."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task(name, total=total, completed=done, note="")
+        yield lambda now, note: progress.update(task, completed=now, note=note)

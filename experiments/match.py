@@ -1,0 +1,82 @@
+"""Matches on duplicate deals, and how sure their results are."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents.arena import play_games
+from agents.base import Agent
+from samurai_env.core.game import Variant
+
+Z95 = 1.959963984540054  # of the normal distribution
+MATCH_SEED = 1_000_000_000  # deals of matches, away from those of training
+
+
+def rotations(num_players: int) -> np.ndarray:
+    """Seatings of one agent (0) among others (1): row r has it in seat r."""
+    return 1 - np.eye(num_players, dtype=np.int64)
+
+
+def one_against_others(variant: Variant, agents: Sequence[Agent], first: int, deals: int) -> np.ndarray:
+    """Play `agents[0]` in each seat of every deal, `agents[1]` in the others.
+
+    Args:
+        variant: what is played.
+        agents: two.
+        first: number of the first deal.
+        deals: how many.
+
+    Returns:
+        float64 (deals, seats): the win share of the one agent, 1 for a sole win, by deal and its seat. In a
+        cooperative game the return itself.
+    """
+    n = variant.num_players
+    seeds = np.repeat(np.arange(first, first + deals, dtype=np.uint64) + np.uint64(MATCH_SEED), n)
+    returns = play_games(variant, agents, np.tile(rotations(n), (deals, 1)), seeds)
+    own = returns.reshape(deals, n, n)[:, np.arange(n), np.arange(n)]
+    return own if variant.game.cooperative else (own * (n - 1) + 1) / n
+
+
+def win_share_against(variant: Variant, agents: Sequence[Agent], deals: int) -> float:
+    """Mean win share of `agents[0]` among copies of `agents[1]`."""
+    return float(one_against_others(variant, agents, 0, deals).mean())
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:6.1%} [{self.low:.1%}, {self.high:.1%}]"
+
+
+def wilson(mean: float, count: int) -> tuple[float, float]:
+    """Wilson's 95 % score interval of a share seen in `count` independent trials (Wilson, 1927)."""
+    spread = Z95 * math.sqrt(mean * (1 - mean) / count + Z95**2 / (4 * count**2))
+    centre = mean + Z95**2 / (2 * count)
+    scale = 1 + Z95**2 / count
+    return (centre - spread) / scale, (centre + spread) / scale
+
+
+def estimate(shares: np.ndarray) -> Estimate:
+    """Mean share with an interval over deals.
+
+    The games of one deal are not independent, so the interval comes from the spread between deals; it is
+    never narrower than Wilson's for as many independent games, which also serves results of 0 or 100 %.
+
+    Args:
+        shares: (deals, games of a deal), each in [0, 1].
+    """
+    by_deal = shares.mean(1)
+    mean, deals = float(by_deal.mean()), len(by_deal)
+    low, high = wilson(mean, shares.size)
+    if deals > 1:
+        half = Z95 * float(by_deal.std(ddof=1)) / math.sqrt(deals)
+        low, high = min(low, mean - half), max(high, mean + half)
+    return Estimate(mean, max(0.0, low), min(1.0, high))

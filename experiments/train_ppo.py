@@ -1,0 +1,360 @@
+"""Train a network by self-play with PPO (Schulman et al., 2017) and action masks.
+
+    python -m experiments.train_ppo --game samurai --num-players 2 --total-steps 3000000 --run runs/first
+
+One network plays every seat of many games at once. It sees seat-relative observations and predicts the
+return of every seat, so advantages are vectors and the learner works for any number of players and for
+cooperation. Ctrl-C ends the update, saves and stops; --resume goes on exactly from there.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import tyro
+from rich.console import Console
+from safetensors.torch import load_file, save_file
+from torch.utils.tensorboard import SummaryWriter
+
+from agents.base import make_agent
+from agents.networks import NetworkForm, PolicyValueNet, load_network, sample, save_network, write_atomically
+from agents.ppo import PPOAgent
+from experiments.common import Interrupt, parse_options, progress_bar
+from experiments.curve import draw_curve
+from experiments.match import win_share_against
+from samurai_env import make_variant
+from samurai_env.envs.vector import GameVectorEnv
+
+
+@dataclass
+class Config:
+    """Settings of a training run."""
+
+    run: Path = Path("runs/ppo")
+    """Folder for the network, checkpoints, curve and tensorboard files."""
+    game: str = "samurai"
+    """Name of the game."""
+    num_players: int | None = None
+    """Number of players; the game's smallest if not given."""
+    options: tuple[str, ...] = ()
+    """The game's options as name=value."""
+    encoding: str | None = None
+    """Encoding of observations; the game's default if not given."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Widths of the hidden layers."""
+    total_steps: int = 3_000_000
+    """Decisions to learn from, over all games."""
+    num_envs: int = 256
+    """Games played at once."""
+    num_steps: int = 128
+    """Decisions in each game between two updates."""
+    minibatch: int = 4096
+    """Decisions in a gradient step."""
+    epochs: int = 2
+    """How often each decision is learned from."""
+    learning_rate: float = 1e-3
+    """Adam's step size at the start; it falls linearly to a tenth."""
+    entropy: float = 0.03
+    """Weight of the entropy bonus at the start; it falls linearly to a fifth."""
+    gae_lambda: float = 0.95
+    """Lambda of generalised advantage estimation; returns are not discounted."""
+    clip: float = 0.2
+    """How far the probability ratio may move."""
+    value_weight: float = 0.5
+    """Weight of the value loss."""
+    max_grad_norm: float = 0.5
+    """Gradients are scaled down to this norm."""
+    seed: int = 1
+    """Seed of games, network and sampling: same seed, same network."""
+    evaluate_every: int = 10
+    """Updates between two evaluations; 0 for none."""
+    opponents: tuple[str, ...] = ("random", "greedy")
+    """Whom the network plays in an evaluation."""
+    evaluate_deals: int = 100
+    """Deals of such an evaluation, each played from every seat."""
+    checkpoint_every: int = 20
+    """Updates between two checkpoints."""
+    resume: bool = False
+    """Go on from the checkpoint in `run`."""
+    device: str = field(default_factory=lambda: "cuda" if torch.cuda.is_available() else "cpu")
+    """Where the network learns."""
+
+
+@dataclass
+class Batch:
+    """What an update learns from; time first, then games."""
+
+    observations: torch.Tensor  # int8 (T, N, ...)
+    masks: torch.Tensor  # int8 (T, N, actions)
+    actions: torch.Tensor  # int64 (T, N)
+    log_probs: torch.Tensor  # float32 (T, N)
+    values: torch.Tensor  # float32 (T, N, players), by seat
+    rewards: torch.Tensor  # float32 (T, N, players), by seat
+    dones: torch.Tensor  # bool (T, N)
+    seats: torch.Tensor  # int64 (T, N)
+
+
+class Learner:
+    """Network, optimiser and games of a run."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        torch.manual_seed(config.seed)
+        self.variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+        self.encoding = self.variant.encoding_name(config.encoding)
+        form = NetworkForm(self.variant.spec, self.encoding, tuple(config.hidden))
+        self.net = PolicyValueNet(form).to(config.device)
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.learning_rate, eps=1e-5)
+        self.env = GameVectorEnv(
+            config.game, config.num_envs, self.variant.num_players, self.encoding, **self.variant.options
+        )
+        self.generator = torch.Generator(config.device).manual_seed(config.seed)
+        self.shuffler = torch.Generator().manual_seed(config.seed)
+        self.steps = 0
+        self.updates = 0
+        self.seconds = 0.0
+        self.games = 0
+        self.curve: list[dict[str, float]] = []
+        observations, info = self.env.reset(seed=config.seed)
+        self._now = (observations, info["seat"])
+        self.batch = self._new_batch()
+
+    def _new_batch(self) -> Batch:
+        steps, games, players = self.config.num_steps, self.config.num_envs, self.variant.num_players
+        shape = self.variant.encoding(self.encoding).shape
+        return Batch(
+            torch.zeros((steps, games, *shape), dtype=torch.int8),
+            torch.zeros((steps, games, self.variant.num_actions), dtype=torch.int8),
+            torch.zeros((steps, games), dtype=torch.int64),
+            torch.zeros((steps, games)),
+            torch.zeros((steps + 1, games, players)),
+            torch.zeros((steps, games, players)),
+            torch.zeros((steps, games), dtype=torch.bool),
+            torch.zeros((steps, games), dtype=torch.int64),
+        )
+
+    def _by_seat(self, values: torch.Tensor, seats: torch.Tensor, sign: int) -> torch.Tensor:
+        """Turn player-relative vectors into vectors by seat (sign -1), or back (sign 1); last axis players."""
+        players = self.variant.num_players
+        index = (torch.arange(players) + sign * seats[..., None]) % players
+        return values.gather(-1, index)
+
+    @torch.no_grad()
+    def collect(self) -> None:
+        """Play `num_steps` decisions in every game with the present network."""
+        batch, device = self.batch, self.config.device
+        observed, seats = self._now
+        for t in range(self.config.num_steps + 1):
+            observations = torch.from_numpy(observed["observation"])
+            masks = torch.from_numpy(observed["action_mask"])
+            where = torch.from_numpy(seats).long()
+            log_probs, values = self.net(observations.to(device), masks.to(device))
+            batch.values[t] = self._by_seat(values.cpu(), where, -1)
+            if t == self.config.num_steps:
+                break
+            actions = sample(log_probs, self.generator)
+            batch.observations[t], batch.masks[t], batch.seats[t] = observations, masks, where
+            batch.actions[t] = actions.cpu()
+            batch.log_probs[t] = log_probs.gather(1, actions[:, None])[:, 0].cpu()
+            observed, _, done, _, info = self.env.step(batch.actions[t].numpy())
+            seats = info["seat"]
+            batch.rewards[t] = torch.from_numpy(info["rewards"])
+            batch.dones[t] = torch.from_numpy(done)
+            self.games += int(done.sum())
+        self._now = (observed, seats)
+        self.steps += self.config.num_steps * self.config.num_envs
+
+    def advantages(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Generalised advantages of the deciding seats (T, N) and value targets by player (T, N, players)."""
+        batch, lam = self.batch, self.config.gae_lambda
+        advantage = torch.zeros_like(batch.rewards)
+        following = torch.zeros_like(batch.rewards[0])
+        for t in reversed(range(self.config.num_steps)):
+            goes_on = (~batch.dones[t]).float()[:, None]
+            error = batch.rewards[t] + goes_on * batch.values[t + 1] - batch.values[t]
+            following = error + lam * goes_on * following
+            advantage[t] = following
+        own = advantage.gather(2, batch.seats[..., None])[..., 0]
+        return own, self._by_seat(advantage + batch.values[:-1], batch.seats, 1)
+
+    def update(self) -> dict[str, float]:
+        """One PPO update from the batch; the means of what it measured."""
+        config, batch = self.config, self.batch
+        fraction = min(1.0, self.steps / config.total_steps)
+        for group in self.optimizer.param_groups:
+            group["lr"] = config.learning_rate * (1.0 - 0.9 * fraction)
+        entropy_weight = config.entropy * (1.0 - 0.8 * fraction)
+        own, targets = self.advantages()
+        flat = {
+            "observations": batch.observations.flatten(0, 1),
+            "masks": batch.masks.flatten(0, 1),
+            "actions": batch.actions.flatten(),
+            "log_probs": batch.log_probs.flatten(),
+            "advantages": own.flatten(),
+            "targets": targets.flatten(0, 1),
+        }
+        sums: dict[str, float] = {}
+        count = 0
+        for rows in self._minibatches(len(flat["actions"])):
+            part = {name: tensor[rows].to(config.device) for name, tensor in flat.items()}
+            for name, value in self._gradient_step(part, entropy_weight).items():
+                sums[name] = sums.get(name, 0.0) + value
+            count += 1
+        self.updates += 1
+        seen = {name: value / count for name, value in sums.items()}
+        seen["explained_variance"] = float(1.0 - (targets - self._predicted()).var() / targets.var().clamp_min(1e-8))
+        return seen
+
+    def _predicted(self) -> torch.Tensor:
+        return self._by_seat(self.batch.values[:-1], self.batch.seats, 1)
+
+    def _minibatches(self, size: int) -> Iterator[torch.Tensor]:
+        for _ in range(self.config.epochs):
+            order = torch.randperm(size, generator=self.shuffler)
+            yield from order.split(self.config.minibatch)
+
+    def _gradient_step(self, part: dict[str, torch.Tensor], entropy_weight: float) -> dict[str, float]:
+        config = self.config
+        log_probs, values = self.net(part["observations"], part["masks"])
+        chosen = log_probs.gather(1, part["actions"][:, None])[:, 0]
+        log_ratio = chosen - part["log_probs"]
+        ratio = log_ratio.exp()
+        advantage = part["advantages"]
+        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        policy_loss = -torch.min(ratio * advantage, ratio.clamp(1 - config.clip, 1 + config.clip) * advantage).mean()
+        value_loss = (values - part["targets"]).pow(2).mean()
+        entropy = -(log_probs.exp() * log_probs).sum(1).mean()  # illegal actions have probability 0
+        loss = policy_loss + config.value_weight * value_loss - entropy_weight * entropy
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), config.max_grad_norm)
+        self.optimizer.step()
+        return {
+            "policy_loss": policy_loss.item(),
+            "value_loss": value_loss.item(),
+            "entropy": entropy.item(),
+            "kl": ((ratio - 1) - log_ratio).mean().item(),
+            "clipped": ((ratio - 1).abs() > config.clip).float().mean().item(),
+        }
+
+    # --- files ---
+
+    def notes(self) -> dict[str, Any]:
+        """What the network's card says of its making."""
+        settings = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(self.config).items()}
+        return {
+            "steps": self.steps,
+            "updates": self.updates,
+            "games": self.games,
+            "seconds": round(self.seconds, 1),
+            "curve": self.curve,
+            "config": settings,
+        }
+
+    def save(self) -> None:
+        """Write the network and all that resuming needs."""
+        run = self.config.run
+        save_network(self.net, run / "model.safetensors", self.notes())
+        tensors = {
+            "games": torch.from_numpy(self.env.states.view(np.uint8).copy()),
+            "generator": self.generator.get_state(),
+            "shuffler": self.shuffler.get_state(),
+        }
+        for index, state in self.optimizer.state_dict()["state"].items():
+            for name, value in state.items():
+                tensors[f"adam.{index}.{name}"] = value
+        write_atomically(run / "checkpoint.safetensors", lambda path: save_file(tensors, path))
+
+    def load(self) -> None:
+        """Go on from the files that `save` wrote.
+
+        Raises:
+            FileNotFoundError: there are none.
+            ValueError: they are damaged, or of a run with other settings.
+        """
+        run = self.config.run
+        net = load_network(run / "model.safetensors")
+        if net.form != self.net.form:
+            raise ValueError(f"the network in {run} is {net.form}, this run asks for {self.net.form}")
+        notes = json.loads((run / "model.json").read_text(encoding="utf-8"))["notes"]
+        self.net.load_state_dict(net.state_dict())
+        try:
+            tensors = load_file(run / "checkpoint.safetensors")
+        except Exception as error:
+            raise ValueError(f"{run / 'checkpoint.safetensors'} is damaged: {error}") from None
+        games = tensors["games"].numpy().view(self.variant.dtype)
+        if len(games) != self.config.num_envs:
+            raise ValueError(f"the checkpoint has {len(games)} games, this run asks for {self.config.num_envs}")
+        for record in games:
+            self.variant.check(record)
+        self._now = self.env.restore(games)
+        self.generator.set_state(tensors["generator"])
+        self.shuffler.set_state(tensors["shuffler"])
+        state: dict[int, dict[str, torch.Tensor]] = {}
+        for name, value in tensors.items():
+            if name.startswith("adam."):
+                _, index, key = name.split(".")
+                state.setdefault(int(index), {})[key] = value
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
+        self.steps, self.updates, self.games = notes["steps"], notes["updates"], notes["games"]
+        self.seconds, self.curve = notes["seconds"], notes["curve"]
+
+
+def train(config: Config, console: Console) -> Learner:
+    """Run the training that `config` describes; Ctrl-C saves and ends it."""
+    torch.set_num_threads(max(1, min(torch.get_num_threads(), 4)))
+    learner = Learner(config)
+    if config.resume:
+        learner.load()
+        console.print(f"going on from {learner.steps:,} steps in {config.run}")
+    elif (config.run / "checkpoint.safetensors").exists():
+        raise SystemExit(f"{config.run} already holds a run: add --resume to go on, or choose another --run")
+    writer = SummaryWriter(config.run, purge_step=learner.steps)
+    with Interrupt() as interrupt, progress_bar(console, "training", config.total_steps, learner.steps) as bar:
+        while learner.steps < config.total_steps and not interrupt.asked:
+            started = time.perf_counter()
+            learner.collect()
+            seen = learner.update()
+            spent = time.perf_counter() - started
+            learner.seconds += spent
+            seen["steps_per_second"] = config.num_steps * config.num_envs / spent
+            last = learner.steps >= config.total_steps or interrupt.asked
+            if config.evaluate_every and (learner.updates % config.evaluate_every == 0 or last):
+                seen |= evaluate(learner)
+            for name, value in seen.items():
+                writer.add_scalar(name, value, learner.steps)
+            bar(learner.steps, describe(learner, seen))
+            if learner.updates % config.checkpoint_every == 0 or last:
+                learner.save()
+    writer.close()
+    if interrupt.asked:
+        console.print(f"stopped at {learner.steps:,} steps; the same command with --resume goes on from here")
+    draw_curve(learner.curve, f"{config.run.name}: {learner.variant.spec}", config.run / "curve.png")
+    return learner
+
+
+def evaluate(learner: Learner) -> dict[str, float]:
+    """Win share of the network's most probable actions against each opponent; also a point of the curve."""
+    net, point = PPOAgent(learner.variant, learner.net), {}
+    for spec in learner.config.opponents:
+        agents = [net, make_agent(spec, learner.variant)]
+        point[f"win_share_{spec}"] = win_share_against(learner.variant, agents, learner.config.evaluate_deals)
+    learner.curve.append({"steps": learner.steps, "seconds": round(learner.seconds, 1), **point})
+    return point
+
+
+def describe(learner: Learner, seen: dict[str, float]) -> str:
+    """One line for the progress bar."""
+    last = learner.curve[-1] if learner.curve else {}
+    shares = [f"{name.removeprefix('win_share_')} {last[name]:.0%}" for name in last if name.startswith("win_share_")]
+    beaten = f", wins against {', '.join(shares)}" if shares else ""
+    return f"{seen['steps_per_second']:,.0f} steps/s, entropy {seen['entropy']:.2f}{beaten}"
+
+
+if __name__ == "__main__":
+    train(tyro.cli(Config, description=__doc__), Console())
