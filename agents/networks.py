@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ class PolicyValueNet(nn.Module):
         self.register_buffer("scale", 1.0 / torch.from_numpy(np.maximum(high, -low).astype(np.float32)).flatten())
         widths = [self.scale.numel(), *form.hidden]
         self.body = nn.Sequential()
-        for before, after in zip(widths, widths[1:], strict=False):
+        for before, after in pairwise(widths):
             self.body.append(nn.Linear(before, after))
             self.body.append(nn.ReLU())
         self.policy = nn.Linear(widths[-1], variant.num_actions)

@@ -329,6 +329,8 @@ def train(config: Config, console: Console) -> Learner:
             for name, value in seen.items():
                 writer.add_scalar(name, value, learner.steps)
             bar(learner.steps, describe(learner, seen))
+            if "win_share_" in " ".join(seen) and not console.is_terminal:
+                console.print(f"{learner.steps:,} steps: {describe(learner, seen)}")
             if learner.updates % config.checkpoint_every == 0 or last:
                 learner.save()
     writer.close()

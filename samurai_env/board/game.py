@@ -71,5 +71,6 @@ GAME = Game(
     forbid=forbid,
     scene=scene.scene,
     text=text.text,
+    secret=lambda record: record["phase"] == state.FIRST_HAND,
     progress_meaning="the share of all figures in play that the seat has captured",
 )

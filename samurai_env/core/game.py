@@ -118,6 +118,7 @@ class Game:
         scene: (record, seat that looks or None for all, last actions) -> what to draw, see `render`.
         text: (record, seat that looks or None for all) -> the position as text for a terminal.
         progress_meaning: one line: what `compiled.progress` measures.
+        secret: (record before) -> whether the others do not see which move is made.
         settings: (number of players, options) -> contents of further record fields that the options decide.
         describe_result: record of a finished game -> what else to tell of its end, for the environments' `info`.
     """
@@ -138,6 +139,7 @@ class Game:
     scene: Callable[..., Any]
     text: Callable[..., str]
     progress_meaning: str
+    secret: Callable[[np.void], bool] = lambda record: False
     settings: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] = no_settings
     describe_result: Callable[[np.ndarray], dict[str, Any]] = nothing_more
 
@@ -255,7 +257,7 @@ class Variant:
     def _blank(self) -> np.ndarray:
         blank = np.zeros(1, self.dtype)
         for name, value in self.option_items:
-            if name in self.dtype.names:
+            if name in (self.dtype.names or ()):
                 blank[name] = self.game.options[name].values.index(value)
         for name, value in self.game.settings(self.num_players, self.options).items():
             blank[name] = value
@@ -273,7 +275,7 @@ class Variant:
         """
         check_record(record, self.game.fields(self.num_players))
         for name, _ in self.option_items:
-            if name in self.dtype.names and record[name] != self._blank[0][name]:
+            if name in (self.dtype.names or ()) and record[name] != self._blank[0][name]:
                 option = self.game.options[name]
                 found = option.text(option.values[int(record[name])])
                 raise ValueError(f"the saved game has {name}={found}, this variant is {self.spec}")

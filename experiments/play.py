@@ -1,0 +1,133 @@
+"""Play in the terminal against agents.
+
+    python -m experiments.play --opponents mcts:1000 --seat 0
+
+Type a move as it is written in records (`S3 c14r12`, `end`), or a part of it: a tile now and its hex when
+asked. `?` lists what is legal, `map` shows the position again, `save FILE` writes the game, `quit` leaves.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import tyro
+from rich.console import Console
+
+from agents.arena import decision_keys
+from agents.base import Agent, make_agent
+from experiments.common import parse_options
+from samurai_env import IllegalActionError, Position, make_variant
+from samurai_env.record import GameRecord
+
+
+@dataclass
+class Config:
+    """Settings of a game."""
+
+    opponents: tuple[str, ...] = ("greedy",)
+    """Specs of the other players, clockwise from you; one spec serves all."""
+    seat: int = 0
+    """Your seat."""
+    game: str = "samurai"
+    """Name of the game."""
+    num_players: int | None = None
+    """Number of players; the game's smallest if not given."""
+    options: tuple[str, ...] = ()
+    """The game's options as name=value."""
+    seed: int | None = None
+    """Seed of the deal; a random one if not given."""
+
+
+def ask(console: Console, position: Position, record: GameRecord) -> list[int] | None:
+    """The actions a person types for the seat to move; None to leave."""
+    names = position.variant.action_names
+    while True:
+        text = console.input(f"[bold]seat {position.seat}[/bold] move (? for help): ").strip()
+        if text in ("quit", "exit"):
+            return None
+        if text == "?":
+            console.print("legal: " + ", ".join(names[a] for a in position.legal_actions()))
+            console.print("or: map, save FILE, quit")
+        elif text == "map":
+            console.print(position.variant.game.text(position.record, position.seat), markup=False, highlight=False)
+        elif text.startswith("save "):
+            record.save(Path(text[5:].strip()))
+            console.print(f"written to {text[5:].strip()}")
+        elif text:
+            try:
+                return typed(position, text)
+            except ValueError as error:
+                console.print(f"[red]{error}[/red]")
+
+
+def typed(position: Position, text: str) -> list[int]:
+    """Action ids of a typed move or part of one, tried on a copy.
+
+    Raises:
+        ValueError: an unknown word or an illegal action.
+    """
+    names = position.variant.action_names
+    if all(word in names for word in text.split()):
+        actions = [names.index(word) for word in text.split()]
+    else:
+        actions = position.variant.game.parse_move(position.record, text)
+    trial = position.clone()
+    for action in actions:
+        if trial.over or trial.seat != position.seat:
+            raise IllegalActionError(f"{text!r} says more than one move")
+        trial.step(action)
+    return actions
+
+
+def choose_move(position: Position, agent: Agent) -> list[int]:
+    """The actions of an agent's whole move."""
+    trial, actions = position.clone(), []
+    while not actions or (trial.mid_move and not trial.over and trial.seat == position.seat):
+        keys = decision_keys(trial.states["seed"], trial.states["steps"], trial.seat)
+        actions.append(int(agent.act(trial.states, keys)[0]))
+        trial.step(actions[-1])
+    return actions
+
+
+def main(config: Config, console: Console | None = None) -> None:
+    """Play one game."""
+    console = console or Console()
+    variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    others = variant.num_players - 1
+    specs = config.opponents * others if len(config.opponents) == 1 else config.opponents
+    if len(specs) != others:
+        raise ValueError(f"{variant.spec} needs {others} opponents, not {len(specs)}")
+    if not 0 <= config.seat < variant.num_players:
+        raise ValueError(f"seat is a number from 0 to {variant.num_players - 1}, not {config.seat}")
+    seed = config.seed if config.seed is not None else int(np.random.SeedSequence().generate_state(1)[0])
+    players: dict[int, Agent] = {
+        (config.seat + 1 + i) % variant.num_players: make_agent(spec, variant) for i, spec in enumerate(specs)
+    }
+    position, record = Position(variant, seed), GameRecord(variant, seed)
+    console.print(f"{variant.spec}, seed {seed}; you are seat {config.seat}")
+    while not position.over:
+        if position.seat == config.seat:
+            if not position.mid_move:
+                console.print(variant.game.text(position.record, config.seat), markup=False, highlight=False)
+            actions = ask(console, position, record)
+            if actions is None:
+                return
+        else:
+            actions = choose_move(position, players[position.seat])
+            hidden = variant.game.secret(position.record)
+            move = "a move you do not see" if hidden else variant.game.format_move(position.record, actions)
+            console.print(f"seat {position.seat}: {move}")
+        for action in actions:
+            position.step(action)
+            record.append(action)
+    console.print(variant.game.text(position.record, config.seat), markup=False, highlight=False)
+    console.print(f"returns by seat: {position.returns().tolist()}")
+
+
+if __name__ == "__main__":
+    try:
+        main(tyro.cli(Config, description=__doc__))
+    except (ValueError, FileNotFoundError) as error:
+        raise SystemExit(f"error: {error}") from None
+    except (KeyboardInterrupt, EOFError):
+        raise SystemExit("\nleft the game") from None

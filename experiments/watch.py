@@ -1,0 +1,91 @@
+"""Watch agents play each other, the board drawn after every move.
+
+    python -m experiments.watch --agents greedy mcts:500 --pictures runs/watch
+
+In the terminal by default; with --pictures also as numbered PNG files, with --record as a game record.
+"""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+from rich.console import Console
+
+from agents.base import make_agent
+from experiments.common import parse_options
+from experiments.play import choose_move
+from samurai_env import Position, make_variant
+from samurai_env.record import GameRecord
+
+
+@dataclass
+class Config:
+    """Settings of a game."""
+
+    agents: tuple[str, ...] = ("greedy", "random")
+    """Specs of the players by seat; one spec serves all."""
+    game: str = "samurai"
+    """Name of the game."""
+    num_players: int | None = None
+    """Number of players; the number of agents if the game allows it, else the game's smallest."""
+    options: tuple[str, ...] = ()
+    """The game's options as name=value."""
+    seed: int = 0
+    """Seed of the deal."""
+    pause: float = 0.5
+    """Seconds between two moves."""
+    pictures: Path | None = None
+    """Folder for PNG pictures, one a move."""
+    record: Path | None = None
+    """File for the game record."""
+
+
+def main(config: Config, console: Console | None = None) -> Position:
+    """Show one game; the last position."""
+    console = console or Console()
+    players = config.num_players or (len(config.agents) if len(config.agents) > 1 else None)
+    variant = make_variant(config.game, players, **parse_options(config.game, config.options))
+    specs = config.agents * variant.num_players if len(config.agents) == 1 else config.agents
+    if len(specs) != variant.num_players:
+        raise ValueError(f"{variant.spec} needs {variant.num_players} agents, not {len(specs)}")
+    agents = [make_agent(spec, variant) for spec in specs]
+    position = Position(variant, config.seed)
+    record = GameRecord(variant, config.seed, {f"player{seat}": spec for seat, spec in enumerate(specs)})
+    if config.pictures:
+        config.pictures.mkdir(parents=True, exist_ok=True)
+    number = 0
+    while not position.over:
+        seat, before = position.seat, position.clone()
+        actions = choose_move(position, agents[seat])
+        for action in actions:
+            position.step(action)
+            record.append(action)
+        number += 1
+        console.print(variant.game.text(position.record, None), markup=False, highlight=False)
+        console.print(f"{number}. seat {seat} ({specs[seat]}): {variant.game.format_move(before.record, actions)}")
+        if config.pictures:
+            draw(position, actions, config.pictures / f"{number:03d}.png")
+        time.sleep(config.pause)
+    console.print(f"returns by seat: {position.returns().tolist()}")
+    if config.record:
+        record.save(config.record)
+    return position
+
+
+def draw(position: Position, actions: list[int], path: Path) -> None:
+    """The position as a PNG file."""
+    from matplotlib.image import imsave
+
+    from samurai_env.render import rgb_array
+
+    imsave(path, rgb_array(position.variant.game.scene(position.record, None, actions)))
+
+
+if __name__ == "__main__":
+    try:
+        main(tyro.cli(Config, description=__doc__))
+    except (ValueError, FileNotFoundError) as error:
+        raise SystemExit(f"error: {error}") from None
+    except KeyboardInterrupt:
+        raise SystemExit("\nstopped") from None
