@@ -13,7 +13,7 @@ import numpy as np
 
 from agents import greedy
 from samurai_env.core import bits, random
-from samurai_env.core.compile import bind
+from samurai_env.core.compile import bind, jit
 from samurai_env.core.game import Game, Variant
 
 # Put in by `bind`.
@@ -43,9 +43,9 @@ class Settings:
     """
 
     simulations: int = 1000
-    exploration: float = 0.7
-    widening: float = 1.0
-    bias: float = 0.5
+    exploration: float = 1.0
+    widening: float = 0.25
+    bias: float = 5.0
     depth: int = 0
     greedy: float = 0.0
 
@@ -152,6 +152,12 @@ def untried(state, words, scores, advised, rng):
     return action, best
 
 
+@jit
+def no_evaluation(state, out):
+    """Stands in where a game has no evaluation; such games are always played to the end."""
+    out[:] = 0.0
+
+
 def search(
     states,
     keys,
@@ -204,7 +210,7 @@ def _bound(game: Game) -> Any:
         "returns": c.returns,
         "redetermine": c.redetermine,
         "advise": c.advise,
-        "evaluate": c.evaluate,
+        "evaluate": c.evaluate or no_evaluation,
         "best_advised": greedy.bound(game)["best_advised"],
     }
     scope["roll_out"] = bind(roll_out, game.name, scope)
@@ -219,6 +225,8 @@ class MCTSAgent:
     def __init__(self, variant: Variant, settings: Settings) -> None:
         if settings.simulations < 1:
             raise ValueError(f"mcts needs at least 1 simulation a decision, not {settings.simulations}")
+        if variant.game.compiled.evaluate is None:
+            settings = replace(settings, depth=-1)
         self.settings = settings
         self._search = _bound(variant.game)
         self._nodes = np.zeros(settings.simulations + 1, node_type(variant.num_players))

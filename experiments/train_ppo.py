@@ -292,7 +292,8 @@ class Learner:
             raise ValueError(f"the checkpoint has {len(games)} games, this run asks for {self.config.num_envs}")
         for record in games:
             self.variant.check(record)
-        self._now = self.env.restore(games)
+        observations, info = self.env.restore(games)
+        self._now = (observations, info["seat"])
         self.generator.set_state(tensors["generator"])
         self.shuffler.set_state(tensors["shuffler"])
         state: dict[int, dict[str, torch.Tensor]] = {}

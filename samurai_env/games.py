@@ -7,6 +7,8 @@ from samurai_env.core.game import Game, register_game
 # name of the game: package, Gymnasium id
 GAMES = {
     "samurai": ("samurai_env.board.game", "samurai_env/Samurai-v0"),
+    "samurai_card": ("samurai_env.card.game", "samurai_env/SamuraiCard-v0"),
+    "samurai_spirit": ("samurai_env.spirit.game", "samurai_env/SamuraiSpirit-v0"),
 }
 
 

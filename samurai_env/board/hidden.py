@@ -25,7 +25,7 @@ def redetermine(state, seat, rng):
     state.rng[0] = state.seed
     for other in range(state.hand.shape[0]):
         if other == seat:
-            shuffle(rng, state.supply[seat, state.drawn[seat] :])
+            order_supply(state, seat, rng)
         else:
             deal(state, other, rng)
             # A seat that is choosing a tile holds one that it can play: that much has been seen.
@@ -42,21 +42,45 @@ def deal(state, seat, rng):
     for kind in range(KINDS):
         held += state.hand[seat, kind]
         state.hand[seat, kind] = 0
-    picking = state.phase == FIRST_HAND and state.drawn[seat] == 0
-    # In mid-choice the row holds all twenty; picked tiles are taken out when the hand is complete.
-    start = 0 if picking else state.drawn[seat] - held
-    row = state.supply[seat, start:]
-    filled = 0
-    for kind in range(KINDS):
-        for _ in range(state.unseen[seat, kind]):
-            row[filled] = kind
-            filled += 1
+    row = state.supply[seat, 0 if picking(state, seat) else state.drawn[seat] - held :]
+    fill(state, seat, row)
     shuffle(rng, row)
     kinds = NO_KIND
     for i in range(held):
         state.hand[seat, row[i]] += 1
         kinds |= np.uint32(1) << np.uint32(row[i])
     state.kinds[seat] = kinds
+
+
+@jit
+def order_supply(state, seat, rng):
+    """Put the own supply into a random order, whatever order it has."""
+    row = state.supply[seat, state.drawn[seat] :]
+    if picking(state, seat):
+        fill(state, seat, row)
+    else:
+        for kind in range(KINDS):
+            state.unseen[seat, kind] -= state.hand[seat, kind]
+        fill(state, seat, row)
+        for kind in range(KINDS):
+            state.unseen[seat, kind] += state.hand[seat, kind]
+    shuffle(rng, row)
+
+
+@jit
+def picking(state, seat):
+    """Whether the row holds all twenty tiles: those picked are taken out when the first hand is complete."""
+    return state.phase == FIRST_HAND and state.drawn[seat] == 0
+
+
+@jit
+def fill(state, seat, row):
+    """Write a player's unseen tiles into a row, by kind: what is drawn from it must not hang on what was hidden."""
+    filled = 0
+    for kind in range(KINDS):
+        for _ in range(state.unseen[seat, kind]):
+            row[filled] = kind
+            filled += 1
 
 
 @jit

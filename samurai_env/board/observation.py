@@ -11,6 +11,8 @@ import numpy as np
 from samurai_env.board.state import PHASES
 from samurai_env.board.tiles import KINDS, MOVABLE, STRENGTH, TILES
 from samurai_env.board.topology import (
+    ALL_LAND,
+    ALL_SEA,
     LANDS,
     SEAS,
     SETTLEMENT,
@@ -18,10 +20,11 @@ from samurai_env.board.topology import (
     SETTLEMENTS,
     hexes_in_play,
 )
-from samurai_env.core.bits import has, popcount
+from samurai_env.core.bits import ONE, has, lowest, popcount
 from samurai_env.core.compile import jit
 from samurai_env.core.encoding import Block, Encoding
 
+NONE = np.uint64(0)
 HIDDEN = -1  # a captured count that the observer may not see
 
 
@@ -127,31 +130,39 @@ def observe_flat(state, seat, out):
     out[:] = 0
     i = 0
     for figure in range(3):
-        for town in range(towns):
-            out[i + town] = has(state.figures[figure], town)
+        standing = state.figures[figure]
+        while standing != NONE:
+            out[i + lowest(standing)] = 1
+            standing &= standing - ONE
         i += towns
-    for town in range(towns):
-        for figure in range(3):
-            for player in range(n):
-                out[i + player] = state.influence[town, figure, (seat + player) % n]
-            i += n
+    for player in range(n):
+        owner = (seat + player) % n
+        for town in range(towns):
+            for figure in range(3):
+                out[i + (3 * town + figure) * n + player] = state.influence[town, figure, owner]
+    i += towns * 3 * n
     for town in range(towns):
         out[i + town] = popcount(SETTLEMENT_LAND[town] & state.land_free)
     i += towns
     strengths = i + lands * n
     movables = strengths + lands * 3
-    for land in range(lands):
+    filled = ALL_LAND[n] & ~state.land_free
+    while filled != NONE:
+        land = np.int64(lowest(filled))
+        filled &= filled - ONE
         tile = state.land_tile[land] - 1
-        if tile >= 0:
-            owner, kind = tile // KINDS, tile % KINDS
-            out[i + land * n + (owner - seat + n) % n] = 1
-            for figure in range(3):
-                out[strengths + land * 3 + figure] = STRENGTH[kind, figure]
-            out[movables + land] = (MOVABLE >> np.uint32(kind)) & np.uint32(1)
+        owner, kind = tile // KINDS, tile % KINDS
+        out[i + land * n + (owner - seat + n) % n] = 1
+        for figure in range(3):
+            out[strengths + land * 3 + figure] = STRENGTH[kind, figure]
+        out[movables + land] = (MOVABLE >> np.uint32(kind)) & np.uint32(1)
     i = movables + lands
-    for sea in range(seas):
-        tile = state.sea_tile[sea] - 1
-        if tile >= 0:
+    for word in range(2):
+        filled = ALL_SEA[n, word] & ~state.sea_free[word]
+        while filled != NONE:
+            sea = 64 * word + np.int64(lowest(filled))
+            filled &= filled - ONE
+            tile = state.sea_tile[sea] - 1
             owner, kind = tile // KINDS, tile % KINDS
             out[i + sea * n + (owner - seat + n) % n] = STRENGTH[kind, 0]
     i += seas * n
@@ -171,17 +182,20 @@ def observe_flat(state, seat, out):
 def write_players_flat(state, seat, out, i):
     """The player blocks, each for all players together; the index after them."""
     n = state.hand.shape[0]
-    row = np.empty(KINDS + 6, np.int8)
+    sizes = i + n * KINDS
     for player in range(n):
-        write_player(state, seat, player, row, 0)
+        owner = (seat + player) % n
+        held, unseen = 0, 0
         for kind in range(KINDS):
-            out[i + player * KINDS + kind] = row[kind]
-        j = i + n * KINDS
-        out[j + player] = row[KINDS]
-        out[j + n + player] = row[KINDS + 1]
+            out[i + player * KINDS + kind] = state.unseen[owner, kind]
+            unseen += state.unseen[owner, kind]
+            held += state.hand[owner, kind]
+        out[sizes + player] = held
+        out[sizes + n + player] = unseen - held
+        hidden = player > 0 and n > 2 and state.hide_captures
         for figure in range(3):
-            out[j + 2 * n + 3 * player + figure] = row[KINDS + 2 + figure]
-        out[j + 5 * n + player] = row[KINDS + 5]
+            out[sizes + 2 * n + 3 * player + figure] = HIDDEN if hidden else state.captured[owner, figure]
+        out[sizes + 5 * n + player] = owner == state.seat and not state.over
     return i + n * (KINDS + 6)
 
 

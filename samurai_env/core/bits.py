@@ -102,3 +102,25 @@ def expand(words, mask):
         while word != np.uint64(0):
             mask[64 * index + np.int64(lowest(word))] = 1
             word &= word - ONE
+
+
+@jit
+def pick_legal(masks, rng, actions):
+    """Write a uniformly random legal action for each row of int8 masks (games, actions); rows are not all zero.
+
+    Args:
+        masks: int8 (games, actions).
+        rng: uint64 (1,), the stream to draw from.
+        actions: int64 (games,), out.
+    """
+    for i in range(masks.shape[0]):
+        row = masks[i]
+        legal = 0
+        for j in range(row.shape[0]):
+            legal += row[j]
+        rest = below(rng, legal)
+        j = -1
+        while rest >= 0:
+            j += 1
+            rest -= row[j]
+        actions[i] = j

@@ -274,6 +274,8 @@ class Variant:
             ValueError: says which field is wrong.
         """
         check_record(record, self.game.fields(self.num_players))
+        if int(record["seat"]) >= self.num_players:  # the header's limits do not know the number of players
+            raise ValueError(f"field 'seat' of the saved game is {record['seat']}, {self.spec} has no such seat")
         for name, _ in self.option_items:
             if name in (self.dtype.names or ()) and record[name] != self._blank[0][name]:
                 option = self.game.options[name]

@@ -76,6 +76,18 @@ def resample(states, index, seat, rng):
     redetermine(states[index], seat, rng)
 
 
+def copy_many(states, copies, amount):
+    """Copy records over and over, going round the games; a measure of its speed."""
+    for i in range(amount):
+        copies[i % states.shape[0]] = states[i % states.shape[0]]
+
+
+def resample_many(states, seat, rng, amount):
+    """`resample` over and over, going round the games; a measure of its speed."""
+    for i in range(amount):
+        redetermine(states[i % states.shape[0]], seat, rng)
+
+
 def write_advice(states, index, scores):
     """Write the built-in player's scores of one game's actions."""
     advise(states[index], scores)
@@ -208,6 +220,8 @@ class Loops:
     write_progress: Any
     is_mid_move: Any
     resample: Any
+    resample_many: Any
+    copy_many: Any
     write_advice: Any
     perft: Any
     play_random: Any
@@ -258,6 +272,8 @@ def loops_of(game: Game) -> Loops:
         made(write_progress),
         made(is_mid_move),
         made(resample),
+        made(resample_many),
+        made(copy_many),
         made(write_advice),
         made(perft),
         made(play_random),

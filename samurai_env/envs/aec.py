@@ -1,5 +1,6 @@
 """PettingZoo AEC environment of any game."""
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,17 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import OrderEnforcingWrapper
 
 from samurai_env.core.loops import loops_of
-from samurai_env.envs.common import RENDER_MODES, REWARDS, Seeds, check_choice, make_variant, observation_space, render
+from samurai_env.envs.common import (
+    RENDER_MODES,
+    REWARDS,
+    Seeds,
+    check_choice,
+    check_render_mode,
+    ending,
+    make_variant,
+    observation_space,
+    render,
+)
 from samurai_env.position import IllegalActionError, Position
 
 
@@ -16,7 +27,9 @@ class GameAEC(AECEnv):
     """One game, one decision a step; the same agent acts several times in a row where its turn has several steps.
 
     Observations are `{"observation": int8 array, "action_mask": int8 (num_actions,)}`; the mask is all zero for
-    an agent that is not to act. It also stands in `infos[agent]["action_mask"]` of the agent to act.
+    an agent that is not to act. It also stands in `infos[agent]["action_mask"]` of the agent to act. At the end
+    every agent's info has "returns" (float64, every seat's) and what else the game tells of its end. A game that
+    ends at its own limit of decisions is truncated, every other end is a termination.
 
     Args:
         game: name of the game.
@@ -44,10 +57,10 @@ class GameAEC(AECEnv):
         **options: Any,
     ) -> None:
         check_choice("reward", reward, REWARDS)
-        check_choice("render_mode", render_mode, RENDER_MODES)
+        check_render_mode(render_mode)
         self.variant = make_variant(game, num_players, options)
-        if viewer is not None and not 0 <= viewer < self.variant.num_players:
-            raise ValueError(f"viewer is a seat from 0 to {self.variant.num_players - 1} or None, not {viewer}")
+        if viewer is not None and viewer not in range(self.variant.num_players):
+            raise ValueError(f"viewer is a seat from 0 to {self.variant.num_players - 1} or None, not {viewer!r}")
         self.metadata = {**GameAEC.metadata, "name": f"{game}_v0"}
         self.encoding = self.variant.encoding_name(encoding)
         self.render_mode = render_mode
@@ -58,24 +71,25 @@ class GameAEC(AECEnv):
         self._shape = self.variant.encoding(self.encoding).shape
         self._no_mask = np.zeros(self.variant.num_actions, np.int8)
         self._seeds = Seeds()
-        self._move: list[int] = []
-        space, actions = observation_space(self.variant, self.encoding), spaces.Discrete(self.variant.num_actions)
-        self.observation_spaces = dict.fromkeys(self.possible_agents, space)
-        self.action_spaces = dict.fromkeys(self.possible_agents, actions)
+        self._position: Position | None = None
+        self.observation_spaces = dict.fromkeys(self.possible_agents, observation_space(self.variant, self.encoding))
+        self.action_spaces = {agent: spaces.Discrete(self.variant.num_actions) for agent in self.possible_agents}
         self._bind()
 
     def _bind(self) -> None:
+        """Set what is at hand for speed: compiled functions, and views of the record."""
         loops = loops_of(self.variant.game)
         self._step_if_legal = loops.apply
         self._write_legal = loops.write_legal
         self._write_observation = loops.observing[self.encoding].write_observation
+        if self._position is not None:
+            self._states, self._words = self._position.states, self._position._words
+            self._seat, self._over = self._states["seat"], self._states["over"]
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the compiled functions, so that deepcopy and pickle keep the position."""
-        state = self.__dict__.copy()
-        for name in ("_step_if_legal", "_write_legal", "_write_observation"):
-            del state[name]
-        return state
+        """All but what `_bind` sets, so that deepcopy and pickle keep the position."""
+        bound = ("_step_if_legal", "_write_legal", "_write_observation", "_states", "_words", "_seat", "_over")
+        return {name: value for name, value in self.__dict__.items() if name not in bound}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -86,43 +100,58 @@ class GameAEC(AECEnv):
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """The same for every agent."""
+        """Equal for all agents, but each samples from its own."""
         return self.action_spaces[agent]
 
     @property
     def position(self) -> Position:
-        """The game as a Python object, for looking, saving, records; the environment's own, not a copy."""
+        """The game as a Python object, for looking, saving, records; the environment's own, not a copy.
+
+        Raises:
+            AttributeError: before the first reset.
+        """
+        if self._position is None:
+            raise AttributeError("position cannot be accessed before reset")
         return self._position
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin the game of `seed`; without one, the game that follows the last (or a random first one)."""
-        self.begin(Position(self.variant, self._seeds.next(seed)))
+        """Begin the game of `seed`; without one, the game that follows the last (or a random first one).
+
+        Raises:
+            TypeError: `seed` is not an integer.
+            ValueError: `seed` is negative or has more than 63 bits.
+        """
+        self._begin(Position(self.variant, self._seeds.next(seed)))
 
     def begin(self, position: Position) -> None:
-        """Go on from a given position of the same variant (search, puzzles, restored games).
+        """Go on from a copy of a given position of the same variant (search, puzzles, restored games).
 
         Raises:
             ValueError: the position is of another variant.
         """
         if position.variant != self.variant:
             raise ValueError(f"the position is of {position.variant.spec}, this environment of {self.variant.spec}")
+        self._begin(position.clone())
+
+    def _begin(self, position: Position) -> None:
         self._position = position
-        self._states, self._words = position.states, position._words
-        self._move = []
+        self._bind()
+        self._move: list[int] = []
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self._progress = position.progress() if self._shaped else None
-        self._rewarded = False
+        self._progress = position.progress()
         self._look()
+        if position.over:
+            self._finish()
 
     def _look(self) -> None:
         """Find out who acts and what is legal."""
-        self.agent_selection = self.possible_agents[self._states["seat"][0]]
-        self._mask = np.empty_like(self._no_mask)
+        self.agent_selection = self.possible_agents[self._seat[0]]
+        self._mask = np.empty(self._no_mask.shape, np.int8)
         self._write_legal(self._states, 0, self._words, self._mask)
         self.infos[self.agent_selection] = {"action_mask": self._mask}
 
@@ -138,24 +167,24 @@ class GameAEC(AECEnv):
 
         Raises:
             IllegalActionError: the action is not legal; nothing has changed.
+            TypeError: the action is not an integer.
+            ValueError: another action than None for an agent whose game is over.
         """
         agent = self.agent_selection
-        if self.terminations[agent]:
+        if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         if action is None:
             raise IllegalActionError(f"{agent} is to act: None is for agents whose game is over")
-        mid_move = self.render_mode is not None and self._position.mid_move
-        if not self._step_if_legal(self._states, 0, int(action), self._words):
-            self._position.step(int(action))  # raises, with the reason
+        action = operator.index(action)
+        mid_move = self.render_mode is not None and self.position.mid_move
+        if not self._step_if_legal(self._states, 0, action, self._words):
+            self.position.step(action)  # raises, with the reason
         if self.render_mode is not None:
-            self._move = [*self._move, int(action)] if mid_move else [int(action)]
-        if self._rewarded:
-            self._clear_rewards()
-            self._rewarded = False
+            self._move = [*self._move, action] if mid_move else [action]
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = {}
-        over = self._states["over"][0]
+        over = self._over[0]
         if over or self._shaped:
             self._reward(over)
         if over:
@@ -164,25 +193,29 @@ class GameAEC(AECEnv):
             self._look()
 
     def _reward(self, over: bool) -> None:
-        rewards = self._position.returns() if over else np.zeros(self.variant.num_players)
-        if self._progress is not None:
-            progress = self._position.progress()
+        rewards = self.position.returns() if over else np.zeros(self.variant.num_players)
+        if self._shaped:
+            progress = self.position.progress()
             rewards += progress - self._progress
             self._progress = progress
-        self.rewards = {agent: float(reward) for agent, reward in zip(self.possible_agents, rewards, strict=True)}
-        self._rewarded = True
+        self.rewards = dict(zip(self.possible_agents, rewards.tolist(), strict=True))
         self._accumulate_rewards()
 
     def _finish(self) -> None:
-        self.terminations = dict.fromkeys(self.agents, True)
+        details, truncated = ending(self.variant, self.position.record)
+        self.terminations = dict.fromkeys(self.agents, not truncated)
+        self.truncations = dict.fromkeys(self.agents, truncated)
         self._mask = self._no_mask
-        self.infos = {agent: {"action_mask": self._no_mask.copy()} for agent in self.agents}
+        self.infos = {
+            agent: {"action_mask": self._no_mask.copy(), "returns": self.position.returns(), **details}
+            for agent in self.agents
+        }
 
     def render(self) -> Any:
         """The position in `render_mode`: text, SVG string, or uint8 pixels (height, width, 3); None without a mode."""
         if self.render_mode is None:
             return None
-        return render(self.variant, self._position.record, self.render_mode, self.viewer, self._move)
+        return render(self.variant, self.position.record, self.render_mode, self.viewer, self._move)
 
     def close(self) -> None:
         """Nothing is held open."""

@@ -1,6 +1,7 @@
-"""What the three kinds of environment share: spaces, options, seeds, pictures."""
+"""What the three kinds of environment share: spaces, options, seeds, the end of a game, pictures."""
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from samurai_env.core.random import next_seed
 
 REWARDS = ("result", "shaped")
 RENDER_MODES = ("ansi", "svg", "rgb_array")
+SEEDS = 2**63  # seeds are below
 
 
 def make_variant(game: str, num_players: int | None, options: dict[str, Any]) -> Variant:
@@ -34,30 +36,64 @@ def observation_space(variant: Variant, encoding: str | None) -> spaces.Dict:
 
 
 class LegalDiscrete(spaces.Discrete):
-    """A `Discrete` space whose `sample()` without a mask draws among the actions that are legal now."""
+    """A `Discrete` space whose `sample()` without a mask draws among the actions that are legal now.
 
-    def __init__(self, n: int, legal_mask: Callable[[], np.ndarray]) -> None:
+    A copy of it alone, such as learners put into saved models, knows no game and draws among all actions.
+    """
+
+    def __init__(self, n: int, legal_mask: Callable[[], np.ndarray | None]) -> None:
         super().__init__(n)
-        self.legal_mask = legal_mask
+        self.legal_mask: Callable[[], np.ndarray | None] | None = legal_mask
 
     def sample(self, mask: np.ndarray | None = None, probability: np.ndarray | None = None) -> np.int64:
         """A random action, legal unless a mask or probabilities say otherwise; any action before the first reset."""
-        if mask is None and probability is None:
+        if mask is None and probability is None and self.legal_mask is not None:
             mask = self.legal_mask()
         return super().sample(mask, probability)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, spaces.Discrete) and self.n == other.n and self.start == other.start
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "legal_mask": None}
 
-def check_choice(name: str, value: str | None, allowed: tuple[str, ...]) -> None:
-    """Refuse an argument that is not one of `allowed` (None is always allowed).
+
+def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    """Refuse an argument that is not one of `allowed`.
 
     Raises:
         ValueError: names the argument, the value and what is allowed.
     """
-    if value is not None and value not in allowed:
+    if value not in allowed:
         raise ValueError(f"{name} is one of {', '.join(allowed)}, not {value!r}")
+
+
+def check_render_mode(mode: str | None) -> None:
+    """Refuse a `render_mode` that there is not.
+
+    Raises:
+        ValueError: names the value and what is allowed.
+    """
+    if mode is not None:
+        check_choice("render_mode", mode, RENDER_MODES)
+
+
+def checked_seed(seed: Any) -> int:
+    """A seed as a Python integer.
+
+    Raises:
+        TypeError: not an integer.
+        ValueError: negative, or more than 63 bits.
+    """
+    seed = operator.index(seed)
+    if not 0 <= seed < SEEDS:
+        raise ValueError(f"a seed is an integer from 0 to 2**63 - 1, not {seed}")
+    return seed
+
+
+def random_seed() -> int:
+    """A seed nobody has asked for."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 class Seeds:
@@ -69,12 +105,18 @@ class Seeds:
     def next(self, seed: int | None) -> int:
         """The seed of the game that a reset begins."""
         if seed is not None:
-            self.last = int(seed)
+            self.last = checked_seed(seed)
         elif self.last is None:
-            self.last = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+            self.last = random_seed()
         else:
             self.last = int(next_seed(np.uint64(self.last)))
         return self.last
+
+
+def ending(variant: Variant, record: Any) -> tuple[Mapping[str, Any], bool]:
+    """What a game has to tell of its end, and whether it was cut off: its `describe_result` says "truncated"."""
+    details = variant.game.describe_result(record)
+    return details, details.get("result") == "truncated"
 
 
 def render(variant: Variant, record: np.void, mode: str, viewer: int | None, last: list[int]) -> Any:

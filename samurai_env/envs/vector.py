@@ -6,22 +6,35 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from samurai_env.core import loops
+from samurai_env.core.game import nothing_more
 from samurai_env.core.loops import loops_of
-from samurai_env.envs.common import REWARDS, Seeds, check_choice, make_variant, observation_space
-from samurai_env.position import IllegalActionError
+from samurai_env.core.random import next_seed
+from samurai_env.core.record import check_record
+from samurai_env.envs.common import (
+    REWARDS,
+    check_choice,
+    checked_seed,
+    ending,
+    make_variant,
+    observation_space,
+    random_seed,
+)
+from samurai_env.position import IllegalActionError, Position
 
 MODES = {
     AutoresetMode.SAME_STEP: loops.SAME_STEP,
     AutoresetMode.NEXT_STEP: loops.NEXT_STEP,
     AutoresetMode.DISABLED: loops.DISABLED,
 }
+Outcome = tuple[dict[str, np.ndarray], dict[str, Any]]
 
 
-class GameVectorEnv(VectorEnv):
+class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     """Many games at once; the caller decides for every seat (self-play).
 
     Each step carries out one decision in every game. **The arrays returned are the environment's own buffers,
@@ -31,12 +44,17 @@ class GameVectorEnv(VectorEnv):
       seat that decides next.
     - rewards: float32 (num_envs,), what the step brought the seat that decided; `info["rewards"]` has every
       seat's, float32 (num_envs, num_players).
-    - terminations: bool (num_envs,). Games are never truncated.
+    - terminations, truncations: bool (num_envs,). A game that ends at its own limit of decisions is truncated.
     - `info["seat"]`: int8 (num_envs,), the seat that decides next; `info["actor"]`: the seat that decided.
+    - where a game has ended (rows where `info["_returns"]`): `info["returns"]`, float32 (num_envs, num_players), and
+      what else the game tells of its end, each with its own mask.
 
-    Autoreset: SAME_STEP (default) begins a new game in the step that ends one and puts the last observation in
-    `info["final_obs"]` (rows where `info["_final_obs"]`); NEXT_STEP spends a step, whose action is ignored, on the
-    reset; DISABLED leaves finished games until `reset(options={"reset_mask": mask})`.
+    Autoreset: SAME_STEP (default) begins a new game in the step that ends one; as Gymnasium has it, the last
+    observation is then in `info["final_obs"]` (an object array: a dict where `info["_final_obs"]`) and what is told of
+    the end in `info["final_info"]`. NEXT_STEP spends a step, whose action is ignored, on the reset. DISABLED leaves
+    finished games until `reset(options={"reset_mask": mask})`; actions for them are ignored.
+
+    To copy or save games keep a copy of `states`, to go on from it use `restore`.
 
     Args:
         game: name of the game.
@@ -64,6 +82,8 @@ class GameVectorEnv(VectorEnv):
         **options: Any,
     ) -> None:
         check_choice("reward", reward, REWARDS)
+        if not isinstance(autoreset_mode, AutoresetMode):
+            check_choice("autoreset_mode", autoreset_mode, tuple(mode.value for mode in AutoresetMode))
         if num_envs < 1 or threads < 1:
             raise ValueError(f"num_envs and threads are at least 1, not {num_envs} and {threads}")
         self.variant = make_variant(game, num_players, options)
@@ -75,77 +95,119 @@ class GameVectorEnv(VectorEnv):
         self.single_action_space = spaces.Discrete(self.variant.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._mode = MODES[self.autoreset_mode]
         self._shaped = reward == "shaped"
-        self._seeds = Seeds()
-        self._make_buffers()
+        self._begun = False
         size = -(-num_envs // threads)
         self._parts = [slice(start, min(start + size, num_envs)) for start in range(0, num_envs, size)]
         self._pool = ThreadPoolExecutor(len(self._parts)) if len(self._parts) > 1 else None
         self._loops = loops_of(self.variant.game)
         self._observing = self._loops.observing[self.encoding]
+        self._mode = MODES[self.autoreset_mode]
+        self._same_step = self._mode == loops.SAME_STEP
+        # Where there is more to read from a finished game than its rewards, the compiled loop must leave it as it is.
+        self._tells = self._shaped or self.variant.game.describe_result is not nothing_more
+        if self._same_step and self._tells:
+            self._mode = loops.DISABLED
+        self._make_buffers()
 
     def _make_buffers(self) -> None:
         variant, count = self.variant, self.num_envs
         shape = variant.encoding(self.encoding).shape
         self.states = variant.new(count)
-        self._words = np.zeros((count, variant.num_words), np.uint64)  # scratch: a row for each thread is used
+        self.states["seed"] = np.uint64(random_seed()) + np.arange(count, dtype=np.uint64)  # begun by nobody yet
+        # The same memory as plain bytes: of a structured array NumPy copies chosen rows field by field, which is slow.
+        self._bytes = self.states.view(np.dtype((np.void, variant.dtype.itemsize)))
+        self._words = np.zeros((len(self._parts), variant.num_words), np.uint64)  # scratch of each thread
         self._masks = np.zeros((count, variant.num_actions), np.int8)
         self._observations = np.zeros((count, *shape), np.int8)
         self._final = np.zeros((count if self._mode == loops.SAME_STEP else 0, *shape), np.int8)
         self._rewards = np.zeros((count, variant.num_players), np.float32)
         self._done = np.zeros(count, np.bool_)
-        self._skip = np.zeros(count, np.bool_)
+        self._terminated = np.zeros(count, np.bool_)
         self._truncated = np.zeros(count, np.bool_)
         self._seat = np.zeros(count, np.int8)
         self._rows = np.arange(count)
 
     def reset(
-        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Begin games: game i that of `seed + i`, or of `seed[i]`; without seeds, new random ones.
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> Outcome:
+        """Begin games: game i that of `seed + i`, or of `seed[i]`; without a seed that which follows its last.
 
         Args:
-            seed: one integer, or one for each game.
-            options: {"reset_mask": bool (num_envs,)} begins only those games anew (after their predecessors' seeds
-                unless seeds are given).
+            seed: one integer, or one (or None) for each game.
+            options: {"reset_mask": bool (num_envs,)} begins only those games anew.
 
         Raises:
-            ValueError: a wrong number of seeds, or a mask of another shape.
+            ResetNeeded: a mask that leaves out games at the first reset.
+            TypeError: a seed that is not an integer, a mask that is not an array of bool.
+            ValueError: a wrong number of seeds, an impossible seed, or a mask of another shape.
         """
-        chosen = np.ones(self.num_envs, np.bool_)
+        rows = self._rows
         if options and "reset_mask" in options:
-            chosen = np.asarray(options["reset_mask"], np.bool_)
-            if chosen.shape != (self.num_envs,):
-                raise ValueError(f"reset_mask has shape {chosen.shape}, not ({self.num_envs},)")
-        if seed is None and not chosen.all():
-            seeds = np.array([loops.next_seed(s) for s in self.states["seed"]], np.uint64)
-        elif seed is None or isinstance(seed, (int, np.integer)):
-            seeds = np.uint64(self._seeds.next(seed)) + np.arange(self.num_envs, dtype=np.uint64)
-        else:
-            if len(seed) != self.num_envs:
-                raise ValueError(f"{len(seed)} seeds for {self.num_envs} games")
-            seeds = np.array(seed, np.uint64)
-        begun = self.states[chosen]
-        self._loops.begin(begun, seeds[chosen])
-        self.states[chosen] = begun
-        self._done[chosen] = False
-        self._observing.batch_observe(self.states, self._masks, self._observations, self._seat, self._words[0])
+            mask = options["reset_mask"]
+            if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+                raise TypeError(f"reset_mask is a NumPy array of bool, not {getattr(mask, 'dtype', type(mask))}")
+            if mask.shape != (self.num_envs,):
+                raise ValueError(f"reset_mask has shape {mask.shape}, not ({self.num_envs},)")
+            rows = np.flatnonzero(mask)
+            if not self._begun and len(rows) < self.num_envs:
+                raise ResetNeeded("the first reset begins all games")
+        if seed is None:
+            seed = [None] * self.num_envs
+        elif not isinstance(seed, (Sequence, np.ndarray)):
+            seed = range(checked_seed(seed), int(seed) + self.num_envs)
+        if len(seed) != self.num_envs:
+            raise ValueError(f"{len(seed)} seeds for {self.num_envs} games")
+        seeds = [None if s is None else checked_seed(s) for s in seed]
+        self._begin(rows, [seeds[row] for row in rows])
+        self._begun = True
+        self._done[rows] = False
         return self._observed(), {"seat": self._seat}
 
-    def restore(self, states: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    def _begin(self, rows: np.ndarray, seeds: Sequence[int | None]) -> None:
+        """Begin the games in these rows; where there is no seed, the game that follows the last there."""
+        states = self._bytes[rows].view(self.states.dtype)
+        new = [next_seed(last) if seed is None else seed for seed, last in zip(seeds, states["seed"], strict=True)]
+        self._loops.begin(states, np.array(new, np.uint64))
+        self._bytes[rows] = states.view(self._bytes.dtype)
+        self._look(rows, states)
+
+    def _look(self, rows: np.ndarray, states: np.ndarray) -> None:
+        """Write masks, observations and seats of the games in these rows."""
+        masks, observations, seats = self._masks[rows], self._observations[rows], self._seat[rows]
+        self._observing.batch_observe(states, masks, observations, seats, self._words[0])
+        self._masks[rows], self._observations[rows], self._seat[rows] = masks, observations, seats
+
+    def restore(self, states: np.ndarray) -> Outcome:
         """Go on from saved records (a copy of `states` taken earlier); returns what `reset` returns.
 
+        In SAME_STEP games that are over are followed by the next.
+
         Raises:
-            ValueError: another number of games or another kind of record.
+            ValueError: another number of games, another kind of record, other options, or records that no legal game
+                can hold.
         """
+        variant = self.variant
         if states.shape != self.states.shape or states.dtype != self.states.dtype:
-            raise ValueError(
-                f"{states.shape[0]} records of this kind do not fit {self.num_envs} games of {self.variant.spec}"
-            )
+            raise ValueError(f"{len(states)} records of this kind do not fit {self.num_envs} games of {variant.spec}")
+        check_record(states, variant.game.fields(variant.num_players))
+        if states["seat"].max() >= variant.num_players:  # the header's limits do not know the number of players
+            raise ValueError(f"field 'seat' of the saved games is beyond the {variant.num_players} seats")
+        blank = variant.new(1)
+        for name in (*variant.options, *variant.game.settings(variant.num_players, variant.options)):
+            if name in (variant.dtype.names or ()) and (states[name] != blank[name]).any():
+                raise ValueError(f"field {name!r} of the saved games is not what {variant.spec} means here")
         self.states[:] = states
+        self._begun = True
         self._done[:] = self.states["over"]
-        self._observing.batch_observe(self.states, self._masks, self._observations, self._seat, self._words[0])
+        self._look(self._rows, self.states)
+        over = self._done.nonzero()[0]
+        if self._same_step:
+            self._begin(over, [None] * len(over))
+            self._done[:] = False
+        else:
+            for row in over:
+                self._truncated[row] = ending(variant, self.states[row])[1]
         return self._observed(), {"seat": self._seat}
 
     def step(
@@ -157,36 +219,46 @@ class GameVectorEnv(VectorEnv):
             actions: integers (num_envs,); those of finished games are ignored.
 
         Raises:
-            ValueError: `actions` of another shape or not integers.
             IllegalActionError: an illegal action, named with its game; no game has changed.
+            ResetNeeded: before the first reset.
+            ValueError: `actions` of another shape or not integers.
         """
+        actions = self._checked(actions)
+        before, actor = self._done.copy(), self._seat.copy()
+        if self._pool is None:
+            self._step_part(0, actions)
+        else:
+            list(self._pool.map(lambda part: self._step_part(part, actions), range(len(self._parts))))
+        info: dict[str, Any] = {"seat": self._seat, "actor": actor, "rewards": self._rewards}
+        rewards = self._rewards[self._rows, actor]
+        self._truncated &= self._done
+        ended = self._done > before
+        if np.count_nonzero(ended):
+            self._finish(ended, info)
+        np.greater(self._done, self._truncated, out=self._terminated)
+        if self._same_step:
+            self._done[:] = False
+        return self._observed(), rewards, self._terminated, self._truncated, info
+
+    def _checked(self, actions: np.ndarray) -> np.ndarray:
+        """The actions as the compiled loop takes them; errors as `step` names them."""
+        if not self._begun:
+            raise ResetNeeded("call reset() first")
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(
                 f"actions are integers of shape ({self.num_envs},), not {actions.dtype} of shape {actions.shape}"
             )
         actions = np.ascontiguousarray(actions, np.int64)
-        if self._mode == loops.SAME_STEP:
-            self._done[:] = False
-        self._skip[:] = self._done
-        actor = self._seat.copy()
-        self._check(actions)
-        if self._pool is None:
-            self._step_part(0, actions)
-        else:
-            list(self._pool.map(lambda part: self._step_part(part, actions), range(len(self._parts))))
-        info: dict[str, Any] = {"seat": self._seat, "actor": actor, "rewards": self._rewards}
-        if self._mode == loops.SAME_STEP and self._done.any():
-            info["final_obs"], info["_final_obs"] = {"observation": self._final}, self._done
-        return self._observed(), self._rewards[self._rows, actor], self._done, self._truncated, info
-
-    def _check(self, actions: np.ndarray) -> None:
-        game = self._loops.first_illegal(self.states, actions, self._skip, self._words[0])
+        game = self._loops.first_illegal(self.states, actions, self._done, self._words[0])
         if game >= 0:
-            names, action = self.variant.action_names, int(actions[game])
-            shown = names[action] if 0 <= action < len(names) else "no such action"
-            legal = ", ".join(f"{a} ({names[a]})" for a in np.flatnonzero(self._masks[game])[:12])
-            raise IllegalActionError(f"action {action} ({shown}) is illegal in game {game}; legal are {legal} ...")
+            position = Position(self.variant)
+            position.states[0] = self.states[game]
+            try:
+                position.step(int(actions[game]))
+            except IllegalActionError as error:
+                raise IllegalActionError(f"game {game}: {error}") from None
+        return actions
 
     def _step_part(self, part: int, actions: np.ndarray) -> None:
         rows = self._parts[part]
@@ -201,8 +273,44 @@ class GameVectorEnv(VectorEnv):
             self._observations[rows],
             self._final[rows] if self._mode == loops.SAME_STEP else self._final,
             self._seat[rows],
-            self._words[rows.start],
+            self._words[part],
         )
+
+    def _finish(self, ended: np.ndarray, info: dict[str, Any]) -> None:
+        """Tell of the games that have just ended, and in SAME_STEP begin the next."""
+        rows = ended.nonzero()[0]
+        told: dict[str, Any] = {"returns": self._rewards * ended[:, None], "_returns": ended}
+        if self._tells:
+            self._tell(rows, told)
+        if not self._same_step:
+            info.update(told)
+            return
+        observations = (self._observations if self._tells else self._final).take(rows, 0)
+        masks = np.zeros((len(rows), self.variant.num_actions), np.int8)
+        final = np.empty(self.num_envs, object)
+        for row, observation, mask in zip(rows, observations, masks, strict=True):
+            final[row] = {"observation": observation, "action_mask": mask}
+        info["final_obs"], info["final_info"] = final, told
+        info["_final_obs"] = info["_final_info"] = ended
+        if self._tells:
+            self._begin(rows, [None] * len(rows))
+
+    def _tell(self, rows: np.ndarray, told: dict[str, Any]) -> None:
+        """Add what finished games have to tell; every end of a game tells of the same things."""
+        if self._shaped:  # else the rewards are the returns
+            returns = np.zeros(self.variant.num_players)
+            for row in rows:
+                self._loops.write_returns(self.states, row, returns)
+                told["returns"][row] = returns
+        details = []
+        for row in rows:
+            detail, self._truncated[row] = ending(self.variant, self.states[row])
+            details.append(detail)
+        for key, value in details[0].items():
+            number = isinstance(value, (bool, int, float))
+            told[key] = np.zeros(self.num_envs, type(value)) if number else np.full(self.num_envs, None)
+            told[key][rows] = [detail[key] for detail in details]
+            told[f"_{key}"] = told["_returns"]
 
     def _observed(self) -> dict[str, np.ndarray]:
         return {"observation": self._observations, "action_mask": self._masks}

@@ -1,0 +1,64 @@
+# `make help` lists the commands. Each makes the virtual environment it needs first (.venv, Python 3.11 or newer).
+PYTHON ?= python3
+TOTAL_STEPS ?= 3000000
+RUN ?= runs/first
+GAMES ?= 100000
+WORKERS ?= auto
+
+VENV := .venv
+PY := $(VENV)/bin/python
+INSTALL := scripts/install.sh $(PY)
+
+.DEFAULT_GOAL := help
+.PHONY: help install dev train test lint docs check-rules bench clean
+
+help:  ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "error: this needs Python 3.11 or newer, and '$(PYTHON)' is $$($(PYTHON) --version 2>&1)."; \
+	    echo "Name another one: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+# A stamp file notes that an extra is installed, so that the next command does not install it again.
+$(VENV)/installed-%: $(PY) pyproject.toml constraints.txt scripts/install.sh
+	$(INSTALL) $*
+	@touch $@
+
+.PRECIOUS: $(VENV)/installed-%
+
+install: $(VENV)/installed-train  ## make .venv with what training and playing need
+
+dev: $(VENV)/installed-dev  ## make .venv with what tests and docs need, too
+
+train: install  ## train a 2-player network (about 3 minutes on 2 cores), then let it meet random and greedy
+	@if [ -e $(RUN)/checkpoint.safetensors ]; then resume=--resume; fi; \
+	set -x; $(PY) -m experiments.train_ppo --run $(RUN) --total-steps $(TOTAL_STEPS) $$resume
+	@rm -rf $(RUN)/tournament
+	$(PY) -m experiments.tournament --agents random greedy ppo:$(RUN) --deals 200 --output $(RUN)/tournament
+	@echo "curve:  $(RUN)/curve.png   (all metrics: $(VENV)/bin/tensorboard --logdir $(RUN))"
+	@echo "table:  $(RUN)/tournament/table.txt   picture: $(RUN)/tournament/payoff.png"
+
+test: dev  ## run all tests, then linters and type checker
+	$(PY) -m pytest -n $(WORKERS)
+	@$(MAKE) --no-print-directory lint
+
+lint: dev  ## run ruff and mypy
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+docs: dev  ## write the generated tables and build the pages into site/
+	$(PY) -m docs.tables
+	$(PY) -m mkdocs build --strict
+
+check-rules: dev  ## play GAMES games of the compiled rules against the plain reference (hours)
+	$(PY) -m tests.check_rules --game samurai --games $(GAMES) --processes 2
+
+bench: install  ## measure steps, games, simulations and training steps a second
+	$(PY) -m experiments.bench
+
+clean:  ## remove .venv, caches and built pages; trained networks in runs/ stay
+	rm -rf $(VENV) site build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,54 @@
+"""Parts of Markdown pages that programs write: what stands between `<!-- name -->` and `<!-- /name -->`."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def fill(page: str, parts: Mapping[str, str]) -> str:
+    """The page with the text between each pair of marks replaced.
+
+    Args:
+        page: Markdown.
+        parts: by name: what is to stand between `<!-- name -->` and `<!-- /name -->`.
+
+    Raises:
+        ValueError: the page lacks a pair of marks, or has it twice.
+    """
+    for name, part in parts.items():
+        marks = re.compile(rf"(?<=<!-- {re.escape(name)} -->\n).*?(?=<!-- /{re.escape(name)} -->)", re.DOTALL)
+        text = "\n" + part.replace("\\", "\\\\") + "\n\n"
+        page, count = marks.subn(text, page)
+        if count != 1:
+            raise ValueError(f"the page has {count} pairs of marks <!-- {name} --> ... <!-- /{name} -->, not one")
+    return page
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table; numbers stand to the right."""
+    right = [all(type(row[i]) in (int, float) for row in rows) for i in range(len(header))]
+    lines = [header, [("---:" if r else "---") for r in right], *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def refresh(pages: Mapping[str, Mapping[str, str]], write: bool) -> list[str]:
+    """Bring pages up to date.
+
+    Args:
+        pages: by path from the root of the clone: the parts of the page.
+        write: write those that change; otherwise only look.
+
+    Returns:
+        The paths of the pages that were out of date.
+    """
+    stale = []
+    for path, parts in pages.items():
+        before = (ROOT / path).read_text(encoding="utf-8")
+        after = fill(before, parts)
+        if after != before:
+            stale.append(path)
+            if write:
+                (ROOT / path).write_text(after, encoding="utf-8")
+    return stale

@@ -1,0 +1,1 @@
+"""Reiner Knizia's Samurai: The Card Game (2009)."""

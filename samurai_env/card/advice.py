@@ -1,0 +1,245 @@
+"""The built-in player: how much laying one card improves the prospects of winning stones.
+
+Every symbol on a village that is not yet scored has a prospect between -1 (an opponent will take the stone) and 1
+(mine), read off the lead in influence and the number of free sides, and a worth, read off how open the majority
+of its shape still is. A card scores the change it makes to the sum of worth x prospect on the villages beside it,
+plus worth x prospect of the new villages it brings (the open top card on the better place, an average card on a
+second one), less the price of the card. The parameters come from self-play (`python -m samurai_env.card.tune`).
+"""
+
+import json
+
+import numpy as np
+
+from samurai_env.card.actions import CELL0, CHOICE0
+from samurai_env.card.cards import KIND_NAMES, KINDS, SHAPES, STRENGTH
+from samurai_env.card.lists import DATA
+from samurai_env.card.rules import (
+    NONE,
+    cell_x,
+    cell_y,
+    look_around,
+    stones_left,
+    village_sides_due,
+    villages_beside,
+    waiting_side,
+)
+from samurai_env.card.scoring import influences
+from samurai_env.card.state import CARD, CELL
+from samurai_env.card.topology import STEP_X, STEP_Y, VILLAGES, opposite
+from samurai_env.core.bits import lowest
+from samurai_env.core.compile import jit
+
+# Parameters, by position: LEAN + e and SLOPE + e give the prospect 2 * sigmoid(lean + slope * lead) - 1 with
+# e = 1 .. 3 free sides; PRICE + PRICE_OF[kind] is what a card of that kind is worth in the hand, the same for all
+# three shapes.
+LEAN, SLOPE, PRICE = -1, 2, 6
+PRICE_OF = np.array([value - 2 if name in SHAPES else 2 + value for name, value in KIND_NAMES], np.int64)
+OPEN, DECIDED, CLOSE, NEAR_END, NEW_VILLAGE = range(PRICE + 6, PRICE + 11)
+PARAMETERS = NEW_VILLAGE + 1
+NEVER = -1e9
+
+WEIGHTS = np.array(json.loads((DATA / "advice.json").read_text(encoding="utf-8"))["weights"], np.float64)
+
+
+@jit
+def prospect(free, lead, w):
+    """How surely a stone falls to the seat with this lead (over the best other), from -1 to 1."""
+    if free == 0:
+        return np.float64(lead > 0) - np.float64(lead < 0)
+    if free == 4:  # the first village, before the first card
+        return 0.0
+    return 2.0 / (1.0 + np.exp(-w[LEAN + free] - w[SLOPE + free] * lead)) - 1.0
+
+
+@jit
+def worth(state, seat, shape, w):
+    """How much one more stone of this shape matters to `seat`."""
+    left = max(0, stones_left(state, shape))
+    mine = state.stones[seat, shape]
+    best = 0
+    for other in range(state.hand.shape[0]):
+        if other != seat:
+            best = max(best, state.stones[other, shape])
+    if mine > best + left or best > mine + left:
+        return w[DECIDED]
+    return w[OPEN] + w[CLOSE] / (1.0 + abs(mine - best)) + w[NEAR_END] / (1.0 + left)
+
+
+@jit
+def lead_of(seat, sums, n):
+    """Own influence less the best other's; `sums` as `scoring.influences` gives it."""
+    best = 0
+    for other in range(n):
+        if other != seat:
+            best = max(best, sums >> (8 * other) & 255)
+    return (sums >> (8 * seat) & 255) - best
+
+
+@jit
+def free_sides(sides):
+    """Number of free sides of a village."""
+    free = 0
+    for side in range(4):
+        free += sides[side] == 0
+    return free
+
+
+@jit
+def village_gain(state, seat, kind, village, worths, w):
+    """What a card beside a village changes."""
+    n, total = state.hand.shape[0], 0.0
+    sides = state.side[village]
+    free = free_sides(sides)
+    for shape in range(3):
+        if state.village_stack[village] >> shape & 1:
+            lead = lead_of(seat, influences(sides, shape), n)
+            after = prospect(free - 1, lead + STRENGTH[kind, shape], w)
+            total += worths[shape] * (after - prospect(free, lead, w))
+    return total
+
+
+@jit
+def place_value(seat, sides, symbols, worths, w, n):
+    """What a new village is worth, given what lies on its four sides and how likely it shows each shape."""
+    total, free = w[NEW_VILLAGE], free_sides(sides)
+    for shape in range(3):
+        if symbols[shape] > 0.0:
+            total += symbols[shape] * worths[shape] * prospect(free, lead_of(seat, influences(sides, shape), n), w)
+    return total
+
+
+# --- What is known of the village cards ---
+
+
+@jit
+def symbols_of(card):
+    """How likely a known village card shows each shape: 0 or 1."""
+    return np.float64(card & 1), np.float64(card >> 1 & 1), np.float64(card >> 2 & 1)
+
+
+@jit
+def average_symbols(state, first):
+    """How likely a card of the stack from position `first` on, whose order nobody knows, shows each shape."""
+    helmet, buddha, rice = 0.0, 0.0, 0.0
+    left = max(1.0, np.float64(VILLAGES - first))
+    for i in range(first, VILLAGES):
+        helmet += state.village_stack[i] & 1
+        buddha += state.village_stack[i] >> 1 & 1
+        rice += state.village_stack[i] >> 2 & 1
+    return helmet / left, buddha / left, rice / left
+
+
+# --- Laying a card ---
+
+
+@jit
+def look_at_cell(state, seat, cell, around):
+    """Which villages a card of `seat` on this cell touches, and on which sides it brings new ones.
+
+    Args:
+        state: record of a game.
+        seat: whose card it is.
+        cell: a free cell.
+        around: int8, shape (4, 4), out: for each side with a new village what lies on the sides of that place,
+            the card to be laid left out.
+
+    Returns:
+        The villages beside the cell as in `villages_beside`, and the bit set of sides.
+    """
+    x, y = cell_x(state, cell), cell_y(state, cell)
+    near = villages_beside(state, x, y)
+    due = village_sides_due(state, seat, near)
+    for side in range(4):
+        if due >> side & 1:
+            around[side] = 0
+            look_around(state, x + STEP_X[side], y + STEP_Y[side], around[side])
+    return near, due
+
+
+@jit
+def new_villages_value(state, seat, kind, due, around, rest, worths, w):
+    """What the new villages are worth that a card brings; `rest` is `average_symbols` below the top card."""
+    n, left = state.hand.shape[0], VILLAGES - state.villages
+    if due == 0 or left == 0:
+        return 0.0
+    top = symbols_of(state.village_stack[state.villages])
+    alone, averages, places = 0.0, 0.0, 0
+    most_added = NEVER  # by the top card over an average one
+    for side in range(4):
+        if due >> side & 1:
+            sides = around[side]
+            sides[opposite(side)] = 1 + KINDS * seat + kind
+            alone = place_value(seat, sides, top, worths, w, n)
+            average = place_value(seat, sides, rest, worths, w, n) if left > 1 else 0.0
+            sides[opposite(side)] = 0
+            most_added = max(most_added, alone - average)
+            averages += average
+            places += 1
+    return alone if places == 1 else most_added + averages
+
+
+@jit
+def card_gain(state, seat, kind, near, due, around, rest, worths, w):
+    """What laying a card of this kind on a cell changes; the arguments between as `look_at_cell` gives them."""
+    total = 0.0
+    for side in range(4):
+        if near[side] >= 0:
+            total += village_gain(state, seat, kind, near[side], worths, w)
+    return total + new_villages_value(state, seat, kind, due, around, rest, worths, w)
+
+
+@jit
+def score_cards(state, scores, worths, w):
+    """In the phases `card` and `cell`: the best cell of each kind in the hand, or each cell of the chosen kind."""
+    seat, phase = state.seat, state.phase
+    around = np.empty((4, 4), np.int8)
+    rest = average_symbols(state, state.villages + 1)
+    for i in range(3):
+        free = state.free[i]
+        while free != NONE:
+            action = 64 * i + np.int64(lowest(free))
+            free &= free - np.uint64(1)
+            near, due = look_at_cell(state, seat, action - CELL0, around)
+            if phase == CELL:
+                scores[action] = card_gain(state, seat, state.card, near, due, around, rest, worths, w)
+                continue
+            for kind in range(KINDS):
+                if state.hand[seat, kind] > 0:
+                    gain = card_gain(state, seat, kind, near, due, around, rest, worths, w) - w[PRICE + PRICE_OF[kind]]
+                    scores[kind] = max(scores[kind], gain)
+
+
+@jit
+def score_choice(state, scores, worths, w):
+    """In the phase `village`: the top card on one place and the next one, if there is one, on the other."""
+    seat, n = state.seat, state.hand.shape[0]
+    sides = np.zeros((2, 4), np.int8)
+    for choice in range(2):
+        side = waiting_side(state, choice)
+        x, y = cell_x(state, state.laid) + STEP_X[side], cell_y(state, state.laid) + STEP_Y[side]
+        look_around(state, x, y, sides[choice])
+    top = symbols_of(state.village_stack[state.villages])
+    for choice in range(2):
+        scores[CHOICE0 + choice] = place_value(seat, sides[choice], top, worths, w, n)
+        if state.villages + 1 < VILLAGES:
+            after = symbols_of(state.village_stack[state.villages + 1])
+            scores[CHOICE0 + choice] += place_value(seat, sides[1 - choice], after, worths, w, n)
+
+
+@jit
+def advise_with(state, scores, w):
+    """`advise` with given parameters (float64, shape (PARAMETERS,))."""
+    seat = state.seat
+    worths = (worth(state, seat, 0, w), worth(state, seat, 1, w), worth(state, seat, 2, w))
+    scores[:] = NEVER
+    if state.phase == CARD or state.phase == CELL:
+        score_cards(state, scores, worths, w)
+    else:
+        score_choice(state, scores, worths, w)
+
+
+@jit
+def advise(state, scores):
+    """Score every legal action of the seat to move (float64, one an action id; illegal ones very low)."""
+    advise_with(state, scores, WEIGHTS)

@@ -1,0 +1,74 @@
+"""How a position looks for each seat, without playing on: the leaves of a search use it.
+
+Who will take a stone is guessed from the influences on the village, who wins from the stones each seat can expect.
+The few parameters were fitted to the outcomes of games between built-in players (`python -m samurai_env.card.tune`).
+"""
+
+import json
+
+import numpy as np
+
+from samurai_env.card.advice import free_sides
+from samurai_env.card.lists import DATA
+from samurai_env.card.scoring import influences, surrounded
+from samurai_env.core.compile import jit
+
+_FITTED = json.loads((DATA / "advice.json").read_text(encoding="utf-8"))["evaluation"]
+# By number of free sides: how often somebody will take the stone, and how much a point of influence tells about who.
+TAKEN = np.array(_FITTED["taken"], np.float64)
+SHARPNESS = np.array(_FITTED["sharpness"], np.float64)
+# What majorities and further stones that are expected tell about who wins.
+MAJORITY, STONES, SPREAD = (np.float64(_FITTED[name]) for name in ("majority", "stones", "spread"))
+
+
+@jit
+def expect_stones(state, expected):
+    """Write the expected stones of the villages that lie, by seat and shape (float64, (n, 3))."""
+    n = state.hand.shape[0]
+    shares = np.empty(n)
+    expected[:] = state.stones
+    for village in range(state.villages):
+        if surrounded(state, village):
+            continue
+        free = free_sides(state.side[village])
+        for shape in range(3):
+            if state.village_stack[village] >> shape & 1:
+                sums, total = influences(state.side[village], shape), 0.0
+                for seat in range(n):
+                    shares[seat] = np.exp(SHARPNESS[free] * (sums >> (8 * seat) & 255))
+                    total += shares[seat]
+                for seat in range(n):
+                    expected[seat, shape] += TAKEN[free] * shares[seat] / total
+
+
+@jit
+def cards_left(state):
+    """Cards that all players together have not yet laid."""
+    left = 0
+    for seat in range(state.hand.shape[0]):
+        for kind in range(state.hand.shape[1]):
+            left += state.unseen[seat, kind]
+    return left
+
+
+@jit
+def evaluate(state, out):
+    """Write each seat's expected return (float64, n seats; sums to 0). The state is not over."""
+    n = state.hand.shape[0]
+    expected = np.empty((n, 3))
+    expect_stones(state, expected)
+    sharp = SPREAD / np.sqrt(1.0 + cards_left(state))
+    total = 0.0
+    for seat in range(n):
+        score = 0.0
+        for shape in range(3):
+            best = 0.0
+            for other in range(n):
+                if other != seat:
+                    best = max(best, expected[other, shape])
+            score += MAJORITY / (1.0 + np.exp(-sharp * (expected[seat, shape] - best)))
+            score += STONES * expected[seat, shape]
+        out[seat] = np.exp(score)
+        total += out[seat]
+    for seat in range(n):
+        out[seat] = (n * out[seat] / total - 1.0) / (n - 1.0)

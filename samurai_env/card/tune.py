@@ -1,0 +1,235 @@
+"""Finding the parameters of the built-in player and the evaluation: `python -m samurai_env.card.tune --minutes 10`.
+
+First the player's weights climb by self-play: a changed set replaces the best one when it wins clearly more than
+half of the same deals played from every seat. Then the evaluation is fitted to games of that player (who took each
+stone, who won). The result is written to `data/advice.json`.
+"""
+
+import argparse
+import json
+import time
+
+import numpy as np
+
+from samurai_env.card import advice
+from samurai_env.card.evaluation import cards_left
+from samurai_env.card.game import GAME
+from samurai_env.card.lists import DATA
+from samurai_env.card.scoring import influences, sole_highest, surrounded
+from samurai_env.core.bits import has, lowest, pick, popcount
+from samurai_env.core.compile import jit
+from samurai_env.core.random import below, draw, uniform
+
+reset, legal, step = GAME.compiled.reset, GAME.compiled.legal, GAME.compiled.step
+FILE = DATA / "advice.json"
+
+
+@jit
+def best_action(state, words, scores, weights, rng):
+    """The action that the advice with these weights scores highest; ties at random."""
+    legal(state, words)
+    advice.advise_with(state, scores, weights)
+    best, action = -np.inf, -1
+    for i in range(words.shape[0]):
+        word = words[i]
+        while word != np.uint64(0):
+            candidate = 64 * i + np.int64(lowest(word))
+            word &= word - np.uint64(1)
+            score = scores[candidate] + 1e-7 * uniform(rng)
+            if score > best:
+                best, action = score, candidate
+    return action
+
+
+@jit
+def duel(state, challenger, champion, seeds, words, scores, rng):
+    """Win share of the challenger's one seat among champions, each deal from every seat (float64 (deals,))."""
+    n = state.hand.shape[0]
+    shares = np.zeros(seeds.shape[0])
+    for deal in range(seeds.shape[0]):
+        for place in range(n):
+            reset(state, seeds[deal])
+            while not state.over:
+                weights = challenger if state.seat == place else champion
+                step(state, best_action(state, words, scores, weights, rng))
+            if has(np.uint64(state.winners), place):
+                shares[deal] += 1.0 / np.float64(popcount(np.uint64(state.winners))) / n
+    return shares
+
+
+@jit
+def sample(state, weights, snapshots, left, takers, winners, words, scores, rng):
+    """Fill `snapshots` with positions of games with some random decisions, and what became of their villages.
+
+    `left` (rows,): cards not yet laid; `takers` (rows, villages, shapes): the seat that took the stone, -1 nobody;
+    `winners` (rows,): bit sets.
+    """
+    n, row = state.hand.shape[0], 0
+    while row < snapshots.shape[0]:
+        reset(state, draw(rng))
+        first = row
+        while not state.over:
+            if row < snapshots.shape[0] and below(rng, 10) == 0:
+                snapshots[row] = state
+                left[row] = cards_left(state)
+                row += 1
+            if below(rng, 8) == 0:
+                legal(state, words)
+                step(state, pick(words, rng))
+            else:
+                step(state, best_action(state, words, scores, weights, rng))
+        for village in range(state.villages):
+            if surrounded(state, village):
+                for shape in range(3):
+                    takers[first:row, village, shape] = sole_highest(influences(state.side[village], shape), n)
+        winners[first:row] = state.winners
+
+
+def positions(num_players, weights, count, seed):
+    """Samples for the fit: snapshots, cards left, takers of the stones, winners."""
+    variant = GAME.variant(num_players)
+    state, snapshots = variant.new(1), variant.new(count)
+    left, winners = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    takers = np.full((count, snapshots["side"].shape[1], 3), -1, np.int8)
+    words, scores = np.zeros(variant.num_words, np.uint64), np.zeros(variant.num_actions)
+    sample(state[0], weights, snapshots, left, takers, winners, words, scores, np.array([seed], np.uint64))
+    return snapshots, left, takers, winners
+
+
+def open_stones(snapshots):
+    """Every symbol on a village not yet scored: whether there is one (rows, villages, 3), free sides, influences."""
+    n = snapshots["hand"].shape[1]
+    sides = snapshots["side"].astype(np.int64) - 1
+    free = (sides < 0).sum(2)
+    laid = np.arange(sides.shape[1])[None, :] < snapshots["villages"][:, None]
+    symbols = snapshots["village_stack"][:, :, None] >> np.arange(3) & 1
+    strength = advice.STRENGTH[sides % advice.KINDS] * (sides >= 0)[..., None]
+    seats = sides // advice.KINDS
+    influence = np.stack([(strength * (seats == seat)[..., None]).sum(2) for seat in range(n)], axis=3)
+    return (laid & (free > 0))[:, :, None] & (symbols == 1), free, influence
+
+
+def fit_stones(samples):
+    """By number of free sides: how often a stone is taken, and the factor of influence that best names the taker."""
+    taken, sharpness = np.zeros(5), np.full(5, 5.0)
+    grid = np.linspace(0.02, 3.0, 150)
+    for free in range(1, 5):
+        likelihood, cases, hits = np.zeros(len(grid)), 0, 0
+        for snapshots, _, takers, _ in samples:
+            stands, sides, influence = open_stones(snapshots)
+            here = stands & (sides == free)[:, :, None]
+            cases += here.sum()
+            here &= takers >= 0
+            hits += here.sum()
+            logits = grid[:, None, None] * influence[here][None].astype(np.float64)
+            logits -= np.log(np.exp(logits).sum(2, keepdims=True))
+            likelihood += logits[:, np.arange(here.sum()), takers[here]].sum(1)
+        taken[free] = hits / max(1, cases)
+        sharpness[free] = grid[likelihood.argmax()]
+    return [round(float(t), 3) for t in taken], [round(float(s), 3) for s in sharpness]
+
+
+def expected_stones(snapshots, taken, sharpness):
+    """Expected stones (rows, n, 3), as `evaluation.expect_stones` has them."""
+    stands, free, influence = open_stones(snapshots)
+    weight = np.exp(np.array(sharpness)[free][:, :, None, None] * influence)
+    share = weight / weight.sum(3, keepdims=True) * (stands * np.array(taken)[free][:, :, None])[..., None]
+    return snapshots["stones"] + share.sum(1).transpose(0, 2, 1)
+
+
+def fit_outcome(samples, taken, sharpness, rng):
+    """The three parameters of the evaluation that make the winners most likely, by random local search."""
+    data = []
+    for snapshots, left, _, winners in samples:
+        expected = expected_stones(snapshots, taken, sharpness)
+        n = expected.shape[1]
+        best = np.stack([np.delete(expected, seat, axis=1).max(1) for seat in range(n)], axis=1)
+        won = (winners[:, None] >> np.arange(n) & 1).astype(np.float64)
+        data.append((expected, best, left, won / won.sum(1, keepdims=True)))
+
+    def loss(parameters):
+        majority, stones, spread = parameters
+        total = 0.0
+        for expected, best, left, won in data:
+            sharp = (spread / np.sqrt(1.0 + left))[:, None, None]
+            score = (majority / (1.0 + np.exp(-sharp * (expected - best))) + stones * expected).sum(2)
+            total -= (won * (score - np.log(np.exp(score).sum(1, keepdims=True)))).sum(1).mean()
+        return total / len(data)
+
+    best = np.array([3.0, 0.2, 2.5])
+    lowest_loss, width = loss(best), 0.3
+    for _ in range(400):
+        trial = best * np.exp(width * rng.normal(size=3))
+        if (value := loss(trial)) < lowest_loss:
+            best, lowest_loss = trial, value
+        else:
+            width = max(0.02, width * 0.99)
+    print(f"evaluation: log loss {lowest_loss:.4f} (a guess among all seats has {np.log([2, 3, 4]).mean():.4f})")
+    return [round(float(p), 3) for p in best]
+
+
+def climb(weights, minutes, rng):
+    """Improve the player's weights by self-play for some minutes."""
+    variants = {n: GAME.variant(n) for n in (2, 3, 4)}
+    scratch = {n: (v.new(1), np.zeros(v.num_words, np.uint64), np.zeros(v.num_actions)) for n, v in variants.items()}
+    best, until, tried, accepted = np.array(weights), time.monotonic() + 60 * minutes, 0, 0
+    while time.monotonic() < until:
+        chosen = rng.random(len(best)) < 0.3
+        width = rng.choice([0.3, 1.0, 2.0])
+        trial = best + chosen * rng.normal(size=len(best)) * width * (0.1 + 0.2 * np.abs(best))
+        margin, error = 0.0, 0.0
+        for round_ in range(4):  # soon given up if it does badly
+            scores = []
+            for n in (2, 3, 4):
+                seeds = rng.integers(2**62, size=150 // n).astype(np.uint64)
+                state, words, values = scratch[n]
+                stream = rng.integers(2**62, size=1).astype(np.uint64)
+                scores.append(duel(state[0], trial, best, seeds, words, values, stream) * n / 2)
+            part = np.concatenate(scores)
+            margin += part.sum() - len(part) / 2
+            error += len(part) * part.var()
+            if margin < 0.5 * np.sqrt(error) * (round_ > 0):
+                break
+        tried += 1
+        if margin > 2.0 * np.sqrt(error):
+            best, accepted = trial, accepted + 1
+            print(f"{tried} tried, {accepted} taken, margin {margin:.1f} +- {np.sqrt(error):.1f}", flush=True)
+    return [round(float(w), 3) for w in best]
+
+
+def main():
+    """Climb, fit the evaluation to the stronger player, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=10.0, help="self-play time for the player's weights")
+    parser.add_argument("--samples", type=int, default=20_000, help="positions for the fit, for each number of players")
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    rng = np.random.default_rng(arguments.seed)
+    weights = climb(json.loads(FILE.read_text(encoding="utf-8"))["weights"], arguments.minutes, rng)
+    samples = [positions(n, np.array(weights), arguments.samples, arguments.seed + n) for n in (2, 3, 4)]
+    taken, sharpness = fit_stones(samples)
+    majority, stones, spread = fit_outcome(samples, taken, sharpness, rng)
+    FILE.write_text(
+        json.dumps(
+            {
+                "status": "parameters of the built-in player and the evaluation, found by self-play",
+                "origin": f"python -m samurai_env.card.tune --minutes {arguments.minutes:g} "
+                f"--samples {arguments.samples} --seed {arguments.seed}",
+                "weights": weights,
+                "evaluation": {
+                    "taken": taken,
+                    "sharpness": sharpness,
+                    "majority": majority,
+                    "stones": stones,
+                    "spread": spread,
+                },
+            },
+            indent=1,
+        )
+        + "\n",
+        encoding="utf-8",
+    )
+
+
+if __name__ == "__main__":
+    main()

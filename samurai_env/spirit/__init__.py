@@ -1,0 +1,1 @@
+"""Samurai Spirit, the cooperative game by Antoine Bauza."""

@@ -1,0 +1,77 @@
+"""Samurai Spirit as a `Game`: what everything above the rules knows of it."""
+
+from typing import Any
+
+import numpy as np
+
+from samurai_env.core.compile import jit
+from samurai_env.core.game import Compiled, Game
+from samurai_env.spirit import actions, advice, hidden, notation, observation, options, rules, scene, state, text
+from samurai_env.spirit.cards import FAMILIES, FARMSTEADS, GRADES, MOST, ROUNDS
+from samurai_env.spirit.state import RESULTS, WON
+from samurai_env.spirit.village import score, total_of
+
+ALL_FARMSTEADS = int(FARMSTEADS.sum())
+LIVES = 3  # wounds that a samurai survives
+
+
+def max_steps(num_players: int) -> int:
+    """Decisions after which a game is cut off."""
+    return int(rules.LONGEST[num_players])
+
+
+@jit
+def progress(record, out):
+    """Write half the share of the rounds survived and half the share of the village that stands, for all seats."""
+    rounds = record.round - 1 + (record.result == WON)
+    lives = LIVES * record.players
+    for seat in range(record.players):
+        lives -= 2 * record.animal[seat] + record.wounded[seat]
+    village = (
+        total_of(record.farmsteads) / ALL_FARMSTEADS
+        + total_of(record.families) / len(FAMILIES)
+        + record.barricades / record.most_barricades
+        + lives / (LIVES * record.players)
+    )
+    for seat in range(record.players):
+        out[seat] = 0.5 * rounds / ROUNDS + 0.5 * village / 4.0
+
+
+def describe_result(record: np.ndarray) -> dict[str, Any]:
+    """How the game ended, and the score with the grade of the level (`7++`; empty if lost)."""
+    won = int(record["result"]) == WON
+    points = int(score(record)) if won else 0
+    grade = f"{points}{GRADES[int(record['difficulty'])]}" if won else ""
+    return {"result": RESULTS[int(record["result"])], "round": int(record["round"]), "score": points, "grade": grade}
+
+
+GAME = Game(
+    name="samurai_spirit",
+    title="Samurai Spirit",
+    players=tuple(range(1, MOST + 1)),
+    cooperative=True,
+    options=options.OPTIONS,
+    fields=state.fields,
+    action_names=actions.names,
+    max_steps=max_steps,
+    encodings=observation.ENCODINGS,
+    compiled=Compiled(
+        reset=rules.reset,
+        legal=rules.legal,
+        step=rules.step,
+        returns=rules.returns,
+        progress=progress,
+        redetermine=hidden.redetermine,
+        mid_move=rules.mid_move,
+        observe=observation.OBSERVE,
+        advise=advice.advise,
+    ),
+    format_move=notation.format_move,
+    parse_move=notation.parse_move,
+    forbid=options.forbid,
+    scene=scene.scene,
+    text=text.text,
+    progress_meaning="half the share of the rounds survived, half the share of village and lives that is left",
+    settings=options.settings,
+    describe_result=describe_result,
+)

@@ -1,0 +1,50 @@
+"""Moves as text. A move is one decision, with those that name its target; samurai are called by their names:
+
+fight                   a raider is drawn
+attack, defend          where it goes
+Kyuzo                   ... or who gets it
+support Heihachi        the own support token goes there
+kiai Kanbei Gorobei     Daisuke's Kiai: Kanbei's last card goes to Gorobei
+kiai token.Kanbei Kyuzo Kyuzo's Kiai: Kanbei's support token goes to Kyuzo
+first.wound             which of two icons comes first
+none                    leave it at that
+"""
+
+import numpy as np
+
+from samurai_env.spirit.actions import PLAYER0, names
+from samurai_env.spirit.cards import SAMURAI
+
+
+def _samurai_from(before: np.ndarray) -> list[str]:
+    """The names of the samurai, counted from the seat to move."""
+    n, seat = int(before["players"]), int(before["seat"])
+    return [SAMURAI[int(before["who"][(seat + i) % n])] for i in range(n)]
+
+
+def format_move(before: np.ndarray, actions: list[int]) -> str:
+    """The text of one move.
+
+    Args:
+        before: the record (one element) before the move.
+        actions: the action ids of the move, in order; one seat makes them all.
+    """
+    samurai, words = _samurai_from(before), names(int(before["players"]))
+    return " ".join(samurai[a - PLAYER0] if a >= PLAYER0 else words[a] for a in actions)
+
+
+def parse_move(before: np.ndarray, text: str) -> list[int]:
+    """The action ids of a move written by `format_move`; legality is not looked at.
+
+    Raises:
+        ValueError: a word that names no action; the text says which.
+    """
+    ids = {name: i for i, name in enumerate(names(int(before["players"]))[:PLAYER0])}
+    ids |= {name: PLAYER0 + i for i, name in enumerate(_samurai_from(before))}
+    words = text.split()
+    for word in words:
+        if word not in ids:
+            raise ValueError(f"{word!r} in move {text!r} is no action and no samurai of this game")
+    if not words:
+        raise ValueError(f"move {text!r} names no action")
+    return [ids[word] for word in words]

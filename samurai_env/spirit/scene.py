@@ -1,0 +1,196 @@
+"""The position as a picture: the village on top, below it a board for each samurai."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from samurai_env.core.scene import Circle, Line, Polygon, Scene, Text
+from samurai_env.spirit import view
+from samurai_env.spirit.cards import SYMBOLS
+from samurai_env.spirit.view import Card, Samurai
+
+Shape = Polygon | Circle | Line | Text
+
+MARGIN, GAP = 16.0, 12.0
+BOARD_WIDTH, BOARD_HEIGHT, HEAD = 520.0, 152.0, 150.0
+CARD_WIDTH, CARD_HEIGHT, CARD_STEP = 44.0, 62.0, 47.0
+TRACK_STEP = 21.0
+MOST_SHOWN = 7  # cards of a line; of longer ones the last are shown
+
+PAPER, INK, FAINT = "#f7f2e7", "#2b2620", "#7a7264"
+BOARD = {False: "#fffdf7", True: "#f6dfb8"}  # human, animal
+OUT = "#dcd8cf"
+EDGE, MARK = "#8c8272", "#c8321e"
+WOUND, FLAME, KIAI, MEEPLE = "#b3202a", "#e8762b", "#3f6fa8", "#2b2620"
+SYMBOL_FILL = {"hat": "#d9b44a", "farm": "#8a5a3c", "doll": "#b0609a", "": "#cfc8ba"}
+SHORT = {
+    "fire": "fire",
+    "wound": "wound",
+    "ninja": "ninja",
+    "no_defend": "no def.",
+    "no_support": "no sup.",
+    "left_draws": "left +1",
+    "right_draws": "right +1",
+    "must_pass": "pass",
+    "recycle": "recycle",
+    "no_talent": "no tal.",
+    "discard_defender": "drop left",
+}
+LEGEND = (
+    ("hat", "hat: else a wound"),
+    ("farm", "farm: else a farmstead"),
+    ("doll", "doll: else a family"),
+)
+
+
+def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) -> Scene:
+    """The position as a picture.
+
+    Args:
+        record: one element of an array of records.
+        viewer: the seat that looks; all see the same.
+        last: the action ids of the last move; nothing is marked for them.
+
+    Raises:
+        ValueError: no such seat.
+    """
+    view.check_viewer(record, viewer)
+    everybody = view.samurai(record)
+    columns = 1 if len(everybody) == 1 else 2
+    rows = -(-len(everybody) // columns)
+    width = max(2, columns) * (BOARD_WIDTH + GAP) - GAP + 2 * MARGIN
+    picture = Scene(width, HEAD + rows * (BOARD_HEIGHT + GAP) - GAP + 2 * MARGIN, PAPER)
+    picture.add(*_village(record, width))
+    for i, samurai in enumerate(everybody):
+        x = MARGIN + (i % columns) * (BOARD_WIDTH + GAP)
+        y = MARGIN + HEAD + (i // columns) * (BOARD_HEIGHT + GAP)
+        picture.add(*_board(samurai, x, y))
+    return picture
+
+
+def _box(x: float, y: float, width: float, height: float, fill: str, edge: str = "none", line: float = 1.0) -> Polygon:
+    return Polygon(((x, y), (x + width, y), (x + width, y + height), (x, y + height)), fill, edge, line)
+
+
+# --- The village ---
+
+
+def _village(record: np.void, width: float) -> list[Shape]:
+    """Title, decision, what stands, the card in hand and the opened raiders."""
+    x, y = MARGIN, MARGIN
+    shapes: list[Shape] = [
+        Text(x, y + 12, "Samurai Spirit", 22, INK, "left", True),
+        Text(x + 190, y + 14, f"{view.title(record)}, decision {int(record['steps'])}", 13, FAINT, "left"),
+        Text(x, y + 42, view.decision(record), 15, MARK, "left", True),
+    ]
+    for i, (name, value) in enumerate(view.village(record)):
+        shapes.append(Text(x, y + 66 + 17 * i, name, 12, FAINT, "left"))
+        shapes.append(Text(x + 84, y + 66 + 17 * i, value, 12, INK, "left", True))
+    x = MARGIN + BOARD_WIDTH + GAP
+    shapes += _opened(record, x, y)
+    for i, (symbol, meaning) in enumerate(LEGEND):
+        left = width - MARGIN - 150
+        shapes += _symbol(symbol, left, y + 58 + 20 * i, 7)
+        shapes.append(Text(left + 14, y + 58 + 20 * i, meaning, 11, FAINT, "left"))
+    shapes += _flame(width - MARGIN - 150, y + 118, 7)
+    shapes.append(Text(width - MARGIN - 136, y + 118, "flames", 11, FAINT, "left"))
+    return shapes
+
+
+def _opened(record: np.void, x: float, y: float) -> list[Shape]:
+    """The card in hand, then the raiders that lie open, with their place from the top."""
+    shapes: list[Shape] = []
+    if held := view.in_hand(record):
+        shapes.append(Text(x, y + 46, "in hand", 11, FAINT, "left"))
+        shapes += _card(held, x, y + 56)
+        x += 1.5 * CARD_STEP
+    for place, card in view.opened(record)[:4]:
+        shapes.append(Text(x, y + 46, "top" if place == 1 else f"{place}. raider", 11, FAINT, "left"))
+        shapes += _card(card, x, y + 56)
+        x += 1.25 * CARD_STEP
+    return shapes
+
+
+# --- Samurai ---
+
+
+def _board(one: Samurai, x: float, y: float) -> list[Shape]:
+    """A samurai's board: name, track, the cards on the left and the combat line."""
+    fill = OUT if one.passed else BOARD[one.animal]
+    edge, line = (MARK, 3.0) if one.decides else (EDGE, 1.0)
+    shapes: list[Shape] = [_box(x, y, BOARD_WIDTH, BOARD_HEIGHT, fill, edge, line)]
+    turn = "  (turn)" if one.active else "  (passed)" if one.passed else ""
+    shapes.append(Text(x + 10, y + 16, f"{one.seat}  {one.name}{turn}", 15, INK, "left", True))
+    side = ("animal" if one.animal else "human") + (", token lent" if not one.token_home else "")
+    helped = f", helped by {', '.join(one.tokens)}" if one.tokens else ""
+    shapes.append(Text(x + BOARD_WIDTH - 10 - 20 * one.wounded, y + 16, side + helped, 11, FAINT, "right"))
+    if one.wounded:
+        shapes.append(Circle(x + BOARD_WIDTH - 16, y + 16, 7, WOUND, EDGE))
+    shapes += _track(one, x + 20, y + 46)
+    shapes.append(Text(x + 10, y + 72, "left", 11, FAINT, "left"))
+    for i, (symbol, card) in enumerate(zip(SYMBOLS, one.left, strict=True)):
+        at = x + 10 + CARD_STEP * i
+        if card:
+            shapes += _card(card, at, y + 82)
+        else:
+            shapes.append(_box(at, y + 82, CARD_WIDTH, CARD_HEIGHT, "none", EDGE, 0.7))
+            shapes += _symbol(symbol, at + CARD_WIDTH / 2, y + 82 + CARD_HEIGHT / 2, 8)
+    at = x + 10 + 3.5 * CARD_STEP
+    hidden = max(0, len(one.line) - MOST_SHOWN)
+    words = f"line, {hidden} more before these" if hidden else "line"
+    shapes.append(Text(at, y + 72, words, 11, FAINT, "left"))
+    for i, card in enumerate(one.line[hidden:]):
+        shapes += _card(card, at + CARD_STEP * i, y + 82)
+    return shapes
+
+
+def _track(one: Samurai, x: float, y: float) -> list[Shape]:
+    """The spaces up to the Kiai and the flame space, with the meeple."""
+    shapes: list[Shape] = []
+    for value in range(one.kiai + 1):
+        at = x + TRACK_STEP * value
+        kiai = value == one.kiai
+        shapes.append(Circle(at, y, 9.5, KIAI if kiai else "#ffffff", EDGE))
+        shapes.append(Text(at, y, str(value), 11, "#ffffff" if kiai else INK, bold=kiai))
+    shapes += _flame(x + TRACK_STEP * (one.kiai + 1) + 3, y, 9)
+    at = x + TRACK_STEP * min(one.total, one.kiai + 1) + (3 if one.total > one.kiai else 0)
+    shapes.append(Circle(at, y, 12.0, "none", MEEPLE, 3.0))
+    if one.total > one.kiai:
+        shapes.append(Text(at + 20, y, str(one.total), 13, MARK, "left", True))
+    return shapes
+
+
+# --- Cards and signs ---
+
+
+def _card(card: Card, x: float, y: float) -> list[Shape]:
+    """A raider card."""
+    shapes: list[Shape] = [
+        _box(x, y, CARD_WIDTH, CARD_HEIGHT, "#ffffff", INK, 1.0),
+        Text(x + 11, y + 14, str(card.value), 19, INK, bold=True),
+    ]
+    if card.symbol:
+        shapes += _symbol(card.symbol, x + CARD_WIDTH - 13, y + 14, 8)
+    for i, icon in enumerate(card.icons):
+        shapes.append(Text(x + CARD_WIDTH / 2, y + 33 + 12 * i, SHORT[icon], 9.5, MARK))
+    if card.flames:
+        shapes += _flame(x + CARD_WIDTH - 9, y + CARD_HEIGHT - 9, 6)
+    return shapes
+
+
+def _symbol(symbol: str, x: float, y: float, size: float) -> list[Shape]:
+    """Hat, farm or doll."""
+    fill = SYMBOL_FILL[symbol]
+    if symbol == "hat":
+        return [Polygon(((x - size, y + 0.6 * size), (x, y - 0.8 * size), (x + size, y + 0.6 * size)), fill, INK, 0.7)]
+    if symbol == "farm":
+        roof = ((x - size, y), (x, y - size), (x + size, y))
+        return [_box(x - 0.7 * size, y, 1.4 * size, 0.8 * size, fill, INK, 0.7), Polygon(roof, fill, INK, 0.7)]
+    body = ((x - 0.7 * size, y + size), (x, y - 0.4 * size), (x + 0.7 * size, y + size))
+    return [Polygon(body, fill, INK, 0.7), Circle(x, y - 0.45 * size, 0.5 * size, fill, INK, 0.7)]
+
+
+def _flame(x: float, y: float, size: float) -> list[Shape]:
+    """A flame."""
+    outline = ((-0.7, 0.5), (-0.5, -0.2), (-0.2, 0.1), (0.1, -1.0), (0.5, -0.1), (0.7, 0.5), (0.3, 1.0), (-0.3, 1.0))
+    return [Polygon(tuple((x + size * dx, y + size * dy) for dx, dy in outline), FLAME, "#a8451a", 0.7)]

@@ -1,0 +1,112 @@
+"""Compare the compiled rules with the plain references over many games (`tests/test_agreement.py` plays fewer).
+
+    python -m tests.check_rules --games 100000 --processes 2
+    python -m tests.check_rules --game samurai --games 100000 --first-seed 100000     # go on where the last run ended
+
+Games are dealt over all variants in turn. Ctrl-C stops cleanly and says where to go on. The first disagreement is
+printed with a record of its game, and the exit status is 1.
+"""
+
+import argparse
+import multiprocessing
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from samurai_env.core.game import Variant, find_game
+from tests.agreement import MATCHES, DisagreementError, play
+from tests.variants import all_variants
+
+CHUNK = 20  # games a task
+
+Task = tuple[list[Variant], range]
+
+
+def run(task: Task) -> Counter[str] | str:
+    """Play the games of some seeds; what came up, or how the sides differ."""
+    variants, seeds = task
+    events: Counter[str] = Counter()
+    for seed in seeds:
+        try:
+            events += play(variants[seed % len(variants)], seed)
+        except DisagreementError as error:
+            return str(error)
+        except Exception as error:
+            error.add_note(f"in the game {variants[seed % len(variants)].spec}, seed {seed}")
+            raise
+    return events
+
+
+def ignore_interrupts() -> None:
+    """Leave Ctrl-C to the main process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def results(tasks: list[Task], processes: int) -> Iterator[Counter[str] | str]:
+    """The result of each task, in order."""
+    if processes == 1:
+        yield from map(run, tasks)
+        return
+    # A fresh interpreter for each worker: compiled code and threads do not go well with fork.
+    with multiprocessing.get_context("spawn").Pool(processes, ignore_interrupts) as pool:
+        yield from pool.imap(run, tasks)
+
+
+def check(game: str, games: int, first_seed: int, processes: int, console: Console) -> int:
+    """Play the games, show progress and totals; the exit status."""
+    variants = all_variants(find_game(game))
+    last = first_seed + games
+    tasks = [(variants, range(seed, min(seed + CHUNK, last))) for seed in range(first_seed, last, CHUNK)]
+    events: Counter[str] = Counter()
+    status, following = 0, first_seed
+    columns = (TextColumn(game), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress, closing(results(tasks, processes)) as found:
+        bar = progress.add_task(game, total=games)
+        try:
+            for (_, seeds), result in zip(tasks, found, strict=False):
+                if isinstance(result, str):
+                    console.print(result, style="red", markup=False, highlight=False)
+                    status = 1
+                    break
+                events += result
+                following = seeds.stop
+                progress.advance(bar, len(seeds))
+        except KeyboardInterrupt:
+            status = 130
+            console.print("stopped")
+    table = Table("in " + game, "times", title=f"seeds {first_seed} to {following - 1}" if events else None)
+    for name, count in sorted(events.items()):
+        table.add_row(name, f"{count:,}")
+    console.print(table)
+    if status == 0:
+        console.print(f"{game}: no disagreement in {events['games']:,} games, {events['decisions']:,} decisions")
+    elif status == 130:
+        console.print(f"no disagreement in the seeds shown; go on with --first-seed {following}")
+    return status
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.check_rules", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--game", choices=sorted(MATCHES), action="append", help="default: all")
+    parser.add_argument("--games", type=int, default=10_000, help="games of each (default 10000)")
+    parser.add_argument("--first-seed", type=int, default=0, help="seed of the first game (default 0)")
+    parser.add_argument("--processes", type=int, default=1, help="default 1")
+    given = parser.parse_args(arguments)
+    if given.games < 1 or given.processes < 1 or given.first_seed < 0:
+        parser.error("--games and --processes are 1 or more, --first-seed is 0 or more")
+    console = Console()
+    for game in given.game or MATCHES:
+        if status := check(game, given.games, given.first_seed, given.processes, console):
+            return status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

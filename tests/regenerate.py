@@ -1,0 +1,77 @@
+"""Write the data files of the tests anew, after a change of the rules that is meant:
+
+    python -m tests.regenerate golden perft          # all games below
+    python -m tests.regenerate golden --game samurai
+
+Read the difference (`git diff tests/golden tests/perft`) before you keep it.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from samurai_env.core.game import Variant, find_game
+from samurai_env.perft import perft, walk
+from samurai_env.position import Position
+from tests.agreement import play_and_record
+from tests.variants import all_variants, label, rule_variants
+
+GAMES = ("samurai",)  # the games that have data files
+GOLDEN = Path(__file__).parent / "golden"
+PERFT = Path(__file__).parent / "perft"
+DEPTH, LARGEST = 4, 1_000_000  # perft counts end with this depth, or before the first larger count
+
+
+def golden_files(game: str) -> dict[Path, Variant]:
+    """The file of each variant's recorded game."""
+    return {GOLDEN / f"{label(variant)}.txt": variant for variant in all_variants(find_game(game))}
+
+
+def perft_files(game: str) -> dict[Path, list[Variant]]:
+    """The file of each number of players, with the variants counted in it."""
+    files: dict[Path, list[Variant]] = {}
+    for variant in rule_variants(find_game(game)):
+        files.setdefault(PERFT / f"{game}-{variant.num_players}.txt", []).append(variant)
+    return files
+
+
+def starts(variant: Variant, seed: int) -> list[int]:
+    """Decisions after which to count: in the set-up, early, in the middle and near the end of the game."""
+    whole = Position(variant, seed)
+    walk(whole, variant.max_steps)
+    n, length = variant.num_players, whole.steps
+    return sorted({0, 3, 5 * n, 5 * n + 7, length // 3, 2 * length // 3, length - 9, length - 2})
+
+
+def perft_lines(variants: list[Variant]) -> Iterator[str]:
+    """The lines of one file."""
+    yield "# spec | seed | decisions made first (samurai_env.perft.walk) | sequences of 1, 2, ... decisions"
+    for seed, variant in enumerate(variants):
+        for plies in starts(variant, seed):
+            position = Position(variant, seed)
+            walk(position, plies)
+            counts: list[int] = []
+            while len(counts) < DEPTH and (count := perft(position, len(counts) + 1)) <= LARGEST:
+                counts.append(count)
+            yield f"{variant.spec} | {seed} | {plies} | {' '.join(map(str, counts))}"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.regenerate", description="Write test data anew.")
+    parser.add_argument("what", nargs="+", choices=("golden", "perft"))
+    parser.add_argument("--game", action="append", choices=GAMES, help="default: all")
+    given = parser.parse_args(arguments)
+    for game in given.game or GAMES:
+        if "golden" in given.what:
+            GOLDEN.mkdir(exist_ok=True)
+            for seed, (path, variant) in enumerate(golden_files(game).items()):
+                play_and_record(variant, seed)[1].save(path)
+        if "perft" in given.what:
+            PERFT.mkdir(exist_ok=True)
+            for path, variants in perft_files(game).items():
+                path.write_text("\n".join(perft_lines(variants)) + "\n", encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""The PPO learner: advantages, masks, repeatability, resuming, refusals."""
+
+import dataclasses
+
+import pytest
+import torch
+from rich.console import Console
+
+from experiments.train_ppo import Config, Learner, train
+from samurai_env import game_names, make_variant
+
+SMALL = Config(hidden=(32,), num_envs=8, num_steps=16, minibatch=64, evaluate_every=0, checkpoint_every=1, device="cpu")
+
+
+def small(tmp_path, **changes):
+    return dataclasses.replace(SMALL, run=tmp_path, **changes)
+
+
+def weights(learner):
+    return torch.cat([p.detach().flatten() for p in learner.net.parameters()])
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_every_game_learns(game, tmp_path):
+    players = make_variant(game).game.players
+    for n in {players[0], players[-1]}:
+        learner = Learner(small(tmp_path / str(n), game=game, num_players=n))
+        before = weights(learner).clone()
+        learner.collect()
+        seen = learner.update()
+        assert not torch.equal(before, weights(learner))
+        assert all(torch.isfinite(torch.tensor(value)) for value in seen.values())
+        assert learner.batch.masks.gather(2, learner.batch.actions[..., None]).all()
+
+
+def test_advantages_of_one_game_by_hand(tmp_path):
+    learner = Learner(small(tmp_path, num_envs=1, num_steps=4, gae_lambda=0.5))
+    batch = learner.batch
+    batch.seats[:, 0] = torch.tensor([0, 1, 1, 0])
+    batch.dones[:, 0] = torch.tensor([False, False, True, False])
+    batch.rewards[2, 0] = torch.tensor([1.0, -1.0])
+    batch.values[:, 0] = torch.tensor([[0.2, -0.2], [0.4, -0.4], [0.0, 0.0], [0.1, -0.1], [0.3, -0.3]])
+    own, targets = learner.advantages()
+    third = -1.0 - 0.0  # seat 1 loses; nothing follows the end
+    second = (0.0 + 0.4) + 0.5 * third
+    first = (0.4 - 0.2) + 0.5 * ((0.0 - 0.4) + 0.5 * 1.0)
+    last = 0.3 - 0.1
+    assert own[:, 0].tolist() == pytest.approx([first, second, third, last])
+    # Targets are seat-relative: the decider's first.
+    assert targets[2, 0].tolist() == pytest.approx([-1.0, 1.0])
+
+
+def test_values_by_seat_and_back(tmp_path):
+    learner = Learner(small(tmp_path, num_players=3))
+    relative = torch.tensor([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
+    seats = torch.tensor([0, 1])
+    by_seat = learner._by_seat(relative, seats, -1)
+    assert by_seat.tolist() == [[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]]
+    assert torch.equal(learner._by_seat(by_seat, seats, 1), relative)
+
+
+def test_same_seed_same_network_and_resume_goes_on_exactly(tmp_path):
+    console, steps = Console(quiet=True), 8 * 16
+    straight = train(small(tmp_path / "straight", total_steps=4 * steps), console)
+    again = train(small(tmp_path / "again", total_steps=4 * steps), console)
+    assert torch.equal(weights(straight), weights(again))
+    # Schedules look at total_steps, so the first half is stopped by hand.
+    halves = Learner(small(tmp_path / "halves", total_steps=4 * steps))
+    for _ in range(2):
+        halves.collect()
+        halves.update()
+    halves.save()
+    resumed = train(small(tmp_path / "halves", total_steps=4 * steps, resume=True), console)
+    assert resumed.updates == 4
+    assert torch.equal(weights(straight), weights(resumed))
+
+
+def test_refusals(tmp_path):
+    console = Console(quiet=True)
+    with pytest.raises(FileNotFoundError, match="no network at"):
+        train(small(tmp_path / "none", resume=True), console)
+    config = small(tmp_path / "run", total_steps=128)
+    train(config, console)
+    with pytest.raises(SystemExit, match="already holds a run"):
+        train(config, console)
+    with pytest.raises(ValueError, match="this run asks for"):
+        train(dataclasses.replace(config, hidden=(16,), resume=True), console)
+    with pytest.raises(ValueError, match="the checkpoint has 8 games"):
+        train(dataclasses.replace(config, num_envs=4, resume=True), console)
+    path = tmp_path / "run" / "checkpoint.safetensors"
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(ValueError, match="is damaged"):
+        train(dataclasses.replace(config, total_steps=512, resume=True), console)
