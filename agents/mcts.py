@@ -23,8 +23,6 @@ returns: Any = None
 redetermine: Any = None
 advise: Any = None
 best_advised: Any = None
-simulate: Any = None
-roll_out: Any = None
 evaluate: Any = None
 
 
@@ -69,7 +67,7 @@ def node_type(num_players: int) -> np.dtype:
     )
 
 
-def roll_out(state, depth, share, words, scores, out, rng):  # noqa: F811
+def roll_out(state, depth, share, words, scores, out, rng):
     """Play `depth` decisions (to the end if negative), this share of them advised, and write the returns to expect."""
     while not state.over:
         if depth == 0:
@@ -84,7 +82,7 @@ def roll_out(state, depth, share, words, scores, out, rng):  # noqa: F811
     returns(state, out)
 
 
-def simulate(state, nodes, used, exploration, widening, bias, depth_limit, share, path, words, scores, out, rng):  # noqa: F811
+def simulate(state, nodes, used, exploration, widening, bias, depth_limit, share, path, words, scores, out, rng):
     """One simulation from a redetermined root state; the number of nodes then used."""
     depth, node = 0, 0
     path[0] = 0

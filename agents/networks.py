@@ -40,6 +40,8 @@ class PolicyValueNet(nn.Module):
     Values are seat-relative like observations: entry 0 is the observer's.
     """
 
+    scale: torch.Tensor
+
     def __init__(self, form: NetworkForm) -> None:
         super().__init__()
         self.form = form

@@ -81,7 +81,8 @@ def typed(position: Position, text: str) -> list[int]:
 
 def choose_move(position: Position, agent: Agent) -> list[int]:
     """The actions of an agent's whole move."""
-    trial, actions = position.clone(), []
+    trial = position.clone()
+    actions: list[int] = []
     while not actions or (trial.mid_move and not trial.over and trial.seat == position.seat):
         keys = decision_keys(trial.states["seed"], trial.states["steps"], trial.seat)
         actions.append(int(agent.act(trial.states, keys)[0]))

@@ -55,6 +55,6 @@ def rate(
     drawn = []
     for _ in range(resamples):
         sums = np.array([w[rng.integers(len(w), size=len(w))].sum(0) for w in deal_wins])
-        drawn.append(fit_strengths(lineups, sums, games, agents, 60))
+        drawn.append(fit_strengths(lineups, sums, games, agents))
     low, high = np.percentile(np.array(drawn), [2.5, 97.5], axis=0)
     return ELO * np.stack([point, low, high], axis=1)

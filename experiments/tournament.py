@@ -209,7 +209,7 @@ def ratings(results: Results, agents: tuple[str, ...], players: int) -> np.ndarr
     """Ratings of the agents with intervals, from all meetings of different agents."""
     number = {spec: i for i, spec in enumerate(agents)}
     lineups, wins = [], []
-    for (one, other), _ in results.shares.items():
+    for one, other in results.shares:
         shares = results.table(one, other)
         if one == other or shares is None or one not in number or other not in number:
             continue

@@ -1,5 +1,6 @@
 """The games of the family and their ids. A game's package is imported when the game is first asked for."""
 
+from functools import partial
 from importlib import import_module
 
 from samurai_env.core.game import Game, register_game
@@ -17,7 +18,7 @@ def _load(module: str) -> Game:
 
 
 for _name, (_module, _) in GAMES.items():
-    register_game(_name, lambda module=_module: _load(module))
+    register_game(_name, partial(_load, _module))
 
 
 def register_ids() -> None:

@@ -27,6 +27,7 @@ PLAYERS = (2, 3, 4)
 
 # ---------------------------------------------------------------- building positions
 
+
 def shuffled_orders(rng: random.Random, players: int) -> list[list[str]]:
     twenty = [code for code, kind in load_tiles().items() for _ in range(kind.copies)]
     return [rng.sample(twenty, len(twenty)) for _ in range(players)]
@@ -39,20 +40,25 @@ def random_placement(rng: random.Random, players: int) -> dict[str, set[str]]:
     while True:
         pool = [k for k in FIGURES for _ in range(each)]
         rng.shuffle(pool)
-        placement = {h: list(FIGURES) if n == 3 else [pool.pop() for _ in range(n)]
-                     for h, n in settlements.items()}
+        placement = {h: list(FIGURES) if n == 3 else [pool.pop() for _ in range(n)] for h, n in settlements.items()}
         if all(len(set(there)) == len(there) for there in placement.values()):
             return {h: set(there) for h, there in placement.items()}
 
 
 def random_start(rng: random.Random, players: int, edition: str) -> BoardGame:
-    return BoardGame(players, edition, "random", "random", shuffled_orders(rng, players),
-                     random_placement(rng, players))
+    return BoardGame(
+        players, edition, "random", "random", shuffled_orders(rng, players), random_placement(rng, players)
+    )
 
 
-def position(edition: str, hands: list[str], tiles: dict[str, tuple[int, str]] | None = None,
-             figures: dict[str, str] | None = None, supplies: list[str] | None = None,
-             seat: int = 0) -> BoardGame:
+def position(
+    edition: str,
+    hands: list[str],
+    tiles: dict[str, tuple[int, str]] | None = None,
+    figures: dict[str, str] | None = None,
+    supplies: list[str] | None = None,
+    seat: int = 0,
+) -> BoardGame:
     """A position with these hands ("S2 RO"), tiles and figures; `figures` changes settlements of
     a random set-up, or with {"only": ""} an empty board. The seat given is the first to move."""
     players = len(hands)
@@ -87,18 +93,21 @@ def whole_plays(game: BoardGame) -> list[tuple[str, ...]]:
         if action == "end":
             plays.append((action,))
         elif action == "TX":
-            plays += [(action, own, to) for own in sorted(game.own_plain_tiles(game.seat))
-                      for to in sorted(game.empty_land())]
+            plays += [
+                (action, own, to) for own in sorted(game.own_plain_tiles(game.seat)) for to in sorted(game.empty_land())
+            ]
         elif action == "FX":
             plays += [(action, "idle")] if game.idle_exchange_exists() else []
-            plays += [(action, spot_name(a), spot_name(b)) for a in game.figure_spots()
-                      for b in game.partners(a) if a < b]
+            plays += [
+                (action, spot_name(a), spot_name(b)) for a in game.figure_spots() for b in game.partners(a) if a < b
+            ]
         else:
             plays += [(action, h) for h in sorted(game.places_for(action))]
     return plays
 
 
 # ---------------------------------------------------------------- components and map
+
 
 def test_tiles() -> None:
     kinds = load_tiles()
@@ -114,8 +123,10 @@ def test_tiles() -> None:
     assert kinds["SH2"].counts_for == "HBR"
 
 
-@pytest.mark.parametrize(("players", "hexes", "sea", "land", "villages", "cities", "each"),
-                         [(2, 91, 44, 30, 14, 2, 7), (3, 133, 64, 43, 23, 2, 10), (4, 174, 84, 56, 30, 3, 13)])
+@pytest.mark.parametrize(
+    ("players", "hexes", "sea", "land", "villages", "cities", "each"),
+    [(2, 91, 44, 30, 14, 2, 7), (3, 133, 64, 43, 23, 2, 10), (4, 174, 84, 56, 30, 3, 13)],
+)
 def test_map_counts(players, hexes, sea, land, villages, cities, each) -> None:
     board = load_map(players)
     assert len(board.neighbours) == hexes
@@ -154,9 +165,10 @@ def test_map_neighbours(players) -> None:
     assert islands == {2: 1, 3: 3, 4: 4}[players]
 
 
-@pytest.mark.parametrize(("players", "expected"), [(2, {2: 4, 3: 4, 4: 6, 5: 2, 6: 1}),
-                                               (3, {2: 6, 3: 10, 4: 7, 5: 2, 6: 1}),
-                                               (4, {2: 10, 3: 11, 4: 8, 5: 3, 6: 2})])
+@pytest.mark.parametrize(
+    ("players", "expected"),
+    [(2, {2: 4, 3: 4, 4: 6, 5: 2, 6: 1}), (3, {2: 6, 3: 10, 4: 7, 5: 2, 6: 1}), (4, {2: 10, 3: 11, 4: 8, 5: 3, 6: 2})],
+)
 def test_settlements_by_land_neighbours(players, expected) -> None:
     board = load_map(players)
     assert Counter(len(board.neighbours[h] & board.land) for h in board.settlements) == expected
@@ -166,39 +178,43 @@ def test_settlements_by_land_neighbours(players, expected) -> None:
 
 # ---------------------------------------------------------------- winner and payoff
 
+
 def hbr(*counts: tuple[int, int, int]) -> list[dict[str, int]]:
     """Captured figures as (helmets, buddhas, rice) for each seat."""
     return [dict(zip(FIGURES, c, strict=True)) for c in counts]
 
 
-@pytest.mark.parametrize(("captured", "winners"), [
-    # 2016 (green, red, gold): green most rice, red most buddhas, castles tied between green and
-    # gold; 3 others each; totals 6 and 7: red wins.
-    (hbr((2, 1, 3), (1, 4, 2), (2, 0, 1)), [1]),
-    # 1998, first (green, blue, red, yellow): most rice and 6 others, most helmets and 5 others,
-    # most buddhas and 4 others, none.
-    (hbr((3, 3, 6), (5, 3, 2), (2, 6, 2), (3, 1, 3)), [0]),
-    # 1998, second (red, yellow, blue, green): red most helmets and 1 + 2 others, total 9; yellow
-    # most buddhas and 3 rice, total 8; blue and green tie for rice, and have more in total.
-    (hbr((6, 1, 2), (0, 5, 3), (4, 3, 4), (3, 4, 4)), [0]),
-    # The four-player example of the Polish page (Adam, Basia, Czesiek, Dominika): majorities for
-    # all but Czesiek; Adam and Basia tie for the others, Basia has more in total.
-    (hbr((4, 2, 3), (3, 5, 2), (1, 4, 3), (2, 2, 4)), [1]),
-    # 3-5-3, 3-1-4, 3-4-3 (helmet, buddha, rice): the first wins with 6 others against 4.
-    (hbr((3, 5, 3), (3, 1, 4), (3, 4, 3)), [0]),
-    # Majorities of two or three kinds win, whatever the totals are.
-    (hbr((2, 2, 0), (1, 1, 7)), [0]),
-    (hbr((1, 1, 1), (0, 0, 0)), [0]),
-    # Only one player has a majority: that player wins.
-    (hbr((1, 0, 0), (0, 3, 3), (0, 3, 3)), [0]),
-    # Everything equal after the totals: the victory is shared.
-    (hbr((3, 2, 1), (2, 3, 1), (0, 0, 1)), [0, 1]),
-    (hbr((3, 1, 1), (1, 3, 1), (1, 1, 3)), [0, 1, 2]),
-    # No majority at all: most figures in total, and tied players share.
-    (hbr((3, 3, 0), (3, 0, 3), (0, 3, 3)), [0, 1, 2]),
-    (hbr((3, 3, 1), (3, 2, 3), (0, 3, 3)), [1]),
-    (hbr((0, 0, 0), (0, 0, 0)), [0, 1]),
-])
+@pytest.mark.parametrize(
+    ("captured", "winners"),
+    [
+        # 2016 (green, red, gold): green most rice, red most buddhas, castles tied between green and
+        # gold; 3 others each; totals 6 and 7: red wins.
+        (hbr((2, 1, 3), (1, 4, 2), (2, 0, 1)), [1]),
+        # 1998, first (green, blue, red, yellow): most rice and 6 others, most helmets and 5 others,
+        # most buddhas and 4 others, none.
+        (hbr((3, 3, 6), (5, 3, 2), (2, 6, 2), (3, 1, 3)), [0]),
+        # 1998, second (red, yellow, blue, green): red most helmets and 1 + 2 others, total 9; yellow
+        # most buddhas and 3 rice, total 8; blue and green tie for rice, and have more in total.
+        (hbr((6, 1, 2), (0, 5, 3), (4, 3, 4), (3, 4, 4)), [0]),
+        # The four-player example of the Polish page (Adam, Basia, Czesiek, Dominika): majorities for
+        # all but Czesiek; Adam and Basia tie for the others, Basia has more in total.
+        (hbr((4, 2, 3), (3, 5, 2), (1, 4, 3), (2, 2, 4)), [1]),
+        # 3-5-3, 3-1-4, 3-4-3 (helmet, buddha, rice): the first wins with 6 others against 4.
+        (hbr((3, 5, 3), (3, 1, 4), (3, 4, 3)), [0]),
+        # Majorities of two or three kinds win, whatever the totals are.
+        (hbr((2, 2, 0), (1, 1, 7)), [0]),
+        (hbr((1, 1, 1), (0, 0, 0)), [0]),
+        # Only one player has a majority: that player wins.
+        (hbr((1, 0, 0), (0, 3, 3), (0, 3, 3)), [0]),
+        # Everything equal after the totals: the victory is shared.
+        (hbr((3, 2, 1), (2, 3, 1), (0, 0, 1)), [0, 1]),
+        (hbr((3, 1, 1), (1, 3, 1), (1, 1, 3)), [0, 1, 2]),
+        # No majority at all: most figures in total, and tied players share.
+        (hbr((3, 3, 0), (3, 0, 3), (0, 3, 3)), [0, 1, 2]),
+        (hbr((3, 3, 1), (3, 2, 3), (0, 3, 3)), [1]),
+        (hbr((0, 0, 0), (0, 0, 0)), [0, 1]),
+    ],
+)
 def test_winners(captured, winners) -> None:
     assert winners_from(captured) == winners
     # Seats carry no weight: turned round the table, the same players win.
@@ -221,6 +237,7 @@ def test_returns() -> None:
 
 # ---------------------------------------------------------------- influence and capture
 
+
 def test_influence_pictures_of_1998() -> None:
     # Akita with buddha and rice, and a village with a buddha: both lie at c15r09.
     game = position("1998", ["S1", "S1"], figures={"c14r09": "BR", "c16r10": "B"})
@@ -239,10 +256,18 @@ def test_influence_pictures_of_1998() -> None:
 def test_capture_example_of_2016(edition) -> None:
     """The two pictures, found again around Akita: gold, red, green, purple are seats 0 to 3."""
     game = position(
-        edition, ["RO B4", "S1", "B3", "S1"], seat=2,
-        tiles={"c15r07": (1, "S2"), "c17r08": (1, "SH1"), "c14r10": (1, "R2"),
-               "c13r08": (2, "SH1"), "c15r09": (3, "H2")},
-        figures={"c14r07": "B", "c16r08": "B", "c14r09": "BR", "c16r10": "H", "c14r11": "H"})
+        edition,
+        ["RO B4", "S1", "B3", "S1"],
+        seat=2,
+        tiles={
+            "c15r07": (1, "S2"),
+            "c17r08": (1, "SH1"),
+            "c14r10": (1, "R2"),
+            "c13r08": (2, "SH1"),
+            "c15r09": (3, "H2"),
+        },
+        figures={"c14r07": "B", "c16r08": "B", "c14r09": "BR", "c16r10": "H", "c14r11": "H"},
+    )
     # Green surrounds the upper village: 3 against 2 of red.
     act(game, "B3", "c14r08")
     assert game.captured[2] == {"B": 1}
@@ -260,16 +285,17 @@ def test_capture_example_of_2016(edition) -> None:
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_capture_examples_of_1998(edition) -> None:
     """Built after the pictures' texts: red, blue, green, yellow are seats 0 to 3."""
-    game = position(edition, ["S1", "H3", "S1", "S1"], seat=1,
-                    tiles={"c15r07": (0, "S2")}, figures={"c14r07": "H"})
+    game = position(edition, ["S1", "H3", "S1", "S1"], seat=1, tiles={"c15r07": (0, "S2")}, figures={"c14r07": "H"})
     act(game, "H3", "c14r08")
     assert game.captured[1] == {"H": 1}  # 3 against 2
     assert not game.captured[0]
 
     game = position(
-        edition, ["RO S2", "S1", "S1", "S1"],
+        edition,
+        ["RO S2", "S1", "S1", "S1"],
         tiles={"c14r08": (3, "B4"), "c16r09": (1, "H2"), "c14r10": (1, "R2"), "c15r09": (2, "R3")},
-        figures={"c14r07": "B", "c14r09": "HR", "c16r08": "B", "c16r10": "H", "c14r11": "H"})
+        figures={"c14r07": "B", "c14r09": "HR", "c16r08": "B", "c16r10": "H", "c14r11": "H"},
+    )
     act(game, "RO", "c15r07", "S2", "c15r08")
     assert game.captured == [{"B": 1, "H": 1}, {}, {"R": 1}, {"B": 1}]
 
@@ -287,8 +313,9 @@ def test_tie_and_all_zero_go_aside(edition) -> None:
 
 def village_by_the_sea(edition: str, hand: str, tiles: dict, **changes) -> BoardGame:
     """The village c16r14 has two land neighbours, c15r13 and c16r13, and the sea at c17r14."""
-    return position(edition, [hand, "S1"], tiles=tiles,
-                    figures={"c16r14": "H", "c10r17": "R", "c16r12": "B"}, **changes)
+    return position(
+        edition, [hand, "S1"], tiles=tiles, figures={"c16r14": "H", "c10r17": "R", "c16r12": "B"}, **changes
+    )
 
 
 def test_timing_of_a_ship_after_a_surround() -> None:
@@ -338,6 +365,7 @@ def test_token_exchange_is_resolved_when_the_moved_tile_lies() -> None:
 
 # ---------------------------------------------------------------- the tiles
 
+
 def test_token_exchange() -> None:
     tiles = {"c15r13": (0, "RO"), "c17r14": (0, "SH2"), "c16r13": (1, "S3")}
     game = position("1998", ["TX S1", "S1"], tiles=tiles)
@@ -370,8 +398,11 @@ def test_ships_and_land_tiles() -> None:
 
 
 def test_figure_exchange() -> None:
-    game = position("1998", ["FX S1", "S1"], figures={
-        "only": "", "c14r13": "HBR", "c14r09": "HB", "c11r15": "BR", "c14r07": "R", "c16r08": "H"})
+    game = position(
+        "1998",
+        ["FX S1", "S1"],
+        figures={"only": "", "c14r13": "HBR", "c14r09": "HB", "c11r15": "BR", "c14r07": "R", "c16r08": "H"},
+    )
     act(game, "FX")
     # Edo has all kinds, so only an idle exchange touches it.
     assert game.legal() == {"idle", "c14r09.H", "c14r09.B", "c11r15.B", "c11r15.R", "c14r07.R", "c16r08.H"}
@@ -407,10 +438,12 @@ def test_figure_exchange_both_orders_and_every_first_spot_has_a_partner() -> Non
 
 
 def test_figure_exchange_is_playable_with_two_figures() -> None:
-    for there, legal in (({"c14r07": "R"}, set()),
-                         ({"c14r07": "R", "c16r08": "R"}, {"idle"}),
-                         ({"c14r09": "HB"}, {"idle"}),
-                         ({"c14r07": "R", "c16r08": "H"}, {"c14r07.R", "c16r08.H"})):
+    for there, legal in (
+        ({"c14r07": "R"}, set()),
+        ({"c14r07": "R", "c16r08": "R"}, {"idle"}),
+        ({"c14r09": "HB"}, {"idle"}),
+        ({"c14r07": "R", "c16r08": "H"}, {"c14r07.R", "c16r08.H"}),
+    ):
         game = position("1998", ["FX S1", "S1"], figures={"only": "", **there})
         assert ("FX" in game.legal()) == bool(legal)
         if legal:
@@ -428,6 +461,7 @@ def test_idle_exchange_changes_nothing() -> None:
 
 
 # ---------------------------------------------------------------- a turn
+
 
 def test_compulsory_tile() -> None:
     """1998: a figure exchange alone is a turn. 2016: a tile must be placed too."""
@@ -506,11 +540,16 @@ def test_illegal_actions() -> None:
 
 # ---------------------------------------------------------------- end
 
+
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_end_when_a_kind_is_gone_after_the_turn(edition) -> None:
-    game = position(edition, ["H4 RO SH1", "S1"], supplies=["B2 B3 R2", ""],
-                    tiles={"c15r13": (1, "S1"), "c15r11": (1, "H2")},
-                    figures={"only": "", "c16r14": "H", "c10r17": "R", "c14r07": "B", "c16r12": "B"})
+    game = position(
+        edition,
+        ["H4 RO SH1", "S1"],
+        supplies=["B2 B3 R2", ""],
+        tiles={"c15r13": (1, "S1"), "c15r11": (1, "H2")},
+        figures={"only": "", "c16r14": "H", "c10r17": "R", "c14r07": "B", "c16r12": "B"},
+    )
     act(game, "H4", "c16r13")
     assert not game.over
     assert game.legal() == {"RO", "SH1", "end"}  # the turn is played out
@@ -536,6 +575,7 @@ def test_end_when_four_are_aside(edition, before, over) -> None:
 
 
 # ---------------------------------------------------------------- set-up
+
 
 def test_first_hand() -> None:
     orders = shuffled_orders(random.Random(3), 2)
@@ -577,8 +617,12 @@ def test_alternate_set_up(players) -> None:
             assert game.seat == step % players
             first = step < 2 * len(cities)
             wanted = cities if first else game.map.settlements_of_size(1)
-            assert game.legal() == {f"{h}.{k}" for h in wanted for k in FIGURES if game.pool[k] > 0
-                                    and k not in game.figures[h] and len(game.figures[h]) < 1 + first}
+            assert game.legal() == {
+                f"{h}.{k}"
+                for h in wanted
+                for k in FIGURES
+                if game.pool[k] > 0 and k not in game.figures[h] and len(game.figures[h]) < 1 + first
+            }
             act(game, rng.choice(sorted(game.legal())))
         assert (game.seat, game.phase) == (0, "tile")
         assert {h: len(f) for h, f in game.figures.items()} == game.map.settlements
@@ -593,8 +637,12 @@ def test_free_set_up(players) -> None:
         game = BoardGame(players, "1998", "random", "free", shuffled_orders(rng, players))
         bitten = False
         while game.phase == "figure set-up":
-            room = {f"{h}.{k}" for h, n in game.map.settlements.items() for k in FIGURES if game.pool[k] > 0
-                    and k not in game.figures[h] and len(game.figures[h]) < n}
+            room = {
+                f"{h}.{k}"
+                for h, n in game.map.settlements.items()
+                for k in FIGURES
+                if game.pool[k] > 0 and k not in game.figures[h] and len(game.figures[h]) < n
+            }
             assert game.legal()
             assert game.legal() <= room
             bitten |= game.legal() != room
@@ -623,9 +671,16 @@ def test_random_set_up_is_checked() -> None:
     edo, kyoto, akita = "c14r13", "c11r15", "c14r09"
     village = next(h for h in good if len(good[h]) == 1)
     other = {"H": "B", "B": "R", "R": "H"}[next(iter(good[village]))]
-    for bad in ({**good, village: {other}}, {**good, edo: {"H", "B"}}, {**good, village: set()},
-                {**good, kyoto: {"H"}, akita: {"H", "B", "R"}}, {**good, village: {"X"}},
-                {h: f for h, f in good.items() if h != village}, {**good, "c15r13": {"H"}}, None):
+    for bad in (
+        {**good, village: {other}},
+        {**good, edo: {"H", "B"}},
+        {**good, village: set()},
+        {**good, kyoto: {"H"}, akita: {"H", "B", "R"}},
+        {**good, village: {"X"}},
+        {h: f for h, f in good.items() if h != village},
+        {**good, "c15r13": {"H"}},
+        None,
+    ):
         with pytest.raises(ValueError, match=r"hold|placement|figures"):
             BoardGame(2, "1998", "random", "random", orders, bad)
     with pytest.raises(ValueError, match="only with it"):
@@ -635,6 +690,7 @@ def test_random_set_up_is_checked() -> None:
 
 
 # ---------------------------------------------------------------- knowledge
+
 
 def test_view_hides_hands_and_orders() -> None:
     """What others hold in hand or next in the supply does not change what a seat sees."""
@@ -682,6 +738,7 @@ def test_first_hand_choices_stay_secret() -> None:
 
 
 # ---------------------------------------------------------------- whole games
+
 
 def check_position(game: BoardGame) -> None:
     """What holds whenever a tile is to be chosen."""
@@ -733,11 +790,14 @@ def test_whole_plays_are_what_the_small_steps_allow() -> None:
     assert wholes | {(t, b, a) for t, a, b in (p for p in wholes if p[0] == "FX" and len(p) == 3)} == steps
 
 
-@pytest.mark.parametrize(("players", "games", "plays", "turns", "share", "aside"), [
-    (2, 300, (36.5, 0.6), (26.7, 0.6), (0.529, 0.11), (2.4, 0.3)),
-    (3, 120, (49.0, 2.0), (34.9, 1.6), (0.368, 0.16), (3.7, 0.4)),
-    (4, 80, (58.5, 3.5), (41.1, 2.8), (0.283, 0.18), (4.1, 0.3)),
-])
+@pytest.mark.parametrize(
+    ("players", "games", "plays", "turns", "share", "aside"),
+    [
+        (2, 300, (36.5, 0.6), (26.7, 0.6), (0.529, 0.11), (2.4, 0.3)),
+        (3, 120, (49.0, 2.0), (34.9, 1.6), (0.368, 0.16), (3.7, 0.4)),
+        (4, 80, (58.5, 3.5), (41.1, 2.8), (0.283, 0.18), (4.1, 0.3)),
+    ],
+)
 def test_random_play(players, games, plays, turns, share, aside) -> None:
     """Uniform random play against the figures of an independent implementation."""
     rng = random.Random(players)

@@ -1,4 +1,5 @@
 """Tests of the slow reference for Samurai: The Card Game, on its own."""
+
 import copy
 import random
 import sys
@@ -9,13 +10,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from reference import card as ref  # noqa: E402
-from reference.card import CardGame, around, deal, step, winners_of  # noqa: E402
+from reference import card as ref
+from reference.card import CardGame, around, deal, step, winners_of
 
 # The card list (a reconstruction), written out so that these tests need no data file.
-INFLUENCE = ["H2", "H3", "H4", "B2", "B3", "B4", "R2", "R3", "R4",
-             "S1", "S1", "S1", "S2", "S2", "S3"]
-VILLAGES = (["H"] * 5 + ["B"] * 5 + ["R"] * 5 + ["HB"] * 9 + ["HR"] * 9 + ["BR"] * 9 + ["HBR"] * 2)
+INFLUENCE = ["H2", "H3", "H4", "B2", "B3", "B4", "R2", "R3", "R4", "S1", "S1", "S1", "S2", "S2", "S3"]
+VILLAGES = ["H"] * 5 + ["B"] * 5 + ["R"] * 5 + ["HB"] * 9 + ["HR"] * 9 + ["BR"] * 9 + ["HBR"] * 2
 CARDS = (INFLUENCE, VILLAGES)
 FACTS = {  # players: cards, villages, choices, shared wins, greatest distance (rules page)
     2: (29.6, 22.3, 2.7, 0.022, 6.6),
@@ -82,8 +82,10 @@ def test_default_card_file_holds_the_same_cards():
 
 def test_loader_reads_the_file_format(tmp_path):
     path = tmp_path / "cards.json"
-    path.write_text('{"influence_cards": {"cards": [{"type": "samurai", "value": 3}]},'
-                    '"village_cards": {"cards": [{"symbols": ["rice", "helmet"], "count": 2}]}}')
+    path.write_text(
+        '{"influence_cards": {"cards": [{"type": "samurai", "value": 3}]},'
+        '"village_cards": {"cards": [{"symbols": ["rice", "helmet"], "count": 2}]}}'
+    )
     assert ref.load_cards(path) == (["S3"], ["HR", "HR"])
 
 
@@ -146,21 +148,28 @@ def test_illegal_cell(action):
     game = new_game()
     lay(game, (1, 0))
     game.apply(min(game.legal()))
-    with pytest.raises(ValueError):        # filled; no such village; not a cell
+    with pytest.raises(ValueError):  # filled; no such village; not a cell
         game.apply(action)
 
 
 def test_a_cell_beside_several_villages_has_the_name_of_the_first_laid():
     game = new_game(2)
-    lay(game, (1, 0))                      # seat 0
-    lay(game, (0, 1))                      # seat 1: a village in the cell between, (1, 1)
+    lay(game, (1, 0))  # seat 0
+    lay(game, (0, 1))  # seat 1: a village in the cell between, (1, 1)
     assert game.village_cells == [(0, 0), (1, 1)]
     assert game.open_cells() == {"v0N": (0, -1), "v0W": (-1, 0), "v1E": (2, 1), "v1S": (1, 2)}
     place(game, villages=[((2, 2), "H"), ((-1, -1), "H")])
     # (2, 1) and (1, 2) keep the name from village 1; (0, -1) and (-1, 0) that from village 0.
     assert game.open_cells() == {
-        "v0N": (0, -1), "v0W": (-1, 0), "v1E": (2, 1), "v1S": (1, 2),
-        "v2E": (3, 2), "v2S": (2, 3), "v3N": (-1, -2), "v3W": (-2, -1)}
+        "v0N": (0, -1),
+        "v0W": (-1, 0),
+        "v1E": (2, 1),
+        "v1S": (1, 2),
+        "v2E": (3, 2),
+        "v2S": (2, 3),
+        "v3N": (-1, -2),
+        "v3W": (-2, -1),
+    }
 
 
 # ---- new villages ----------------------------------------------------------------------------
@@ -193,7 +202,7 @@ def test_two_cards_of_one_player_bring_none():
 def test_cards_facing_each_other_across_a_free_cell_bring_none():
     game = new_game(2)
     place(game, villages=[((4, 0), "H")], cards=[((3, 0), 1, "H2")])
-    lay(game, (1, 0))                      # (2, 0) lies between cards of two players
+    lay(game, (1, 0))  # (2, 0) lies between cards of two players
     assert game.village_cells == [(0, 0), (4, 0)]
 
 
@@ -226,13 +235,13 @@ def two_cells(villages, players=2):
 def test_mover_chooses_between_two_cells_seeing_the_next_card(action, north, south):
     game = two_cells(["H", "B", "R", "HBR", "H"])
     assert (game.phase, game.seat, game.legal()) == ("village", 0, {"cell0", "cell1"})
-    assert game.candidates == [(1, -1), (1, 1)]              # sorted by (y, x)
+    assert game.candidates == [(1, -1), (1, 1)]  # sorted by (y, x)
     assert (game.village_top, game.village_next) == ("B", "R")
-    for seat in (0, 1):                                      # the stack lies face up
+    for seat in (0, 1):  # the stack lies face up
         view = game.view(seat)
         assert (view["village_top"], view["village_next"], view["villages_left"]) == ("B", "R", 4)
         assert view["villages_unseen"] == Counter(["HBR", "H"])
-    assert game.hands[0].total() == 4                        # drawing back comes last
+    assert game.hands[0].total() == 4  # drawing back comes last
     game.apply(action)
     assert game.board[(1, -1)] == ("village", north)
     assert game.board[(1, 1)] == ("village", south)
@@ -281,8 +290,7 @@ def test_a_new_village_makes_no_further_pair():
     assert game.village_cells == [(0, 0), (2, -2), (1, -1)]
     # Had it lain there, the same card would have brought a village to (0, -2).
     game = new_game(2)
-    place(game, villages=[((2, -2), "H"), ((1, -1), "B")],
-          cards=[((1, 0), 1, "H2"), ((1, -2), 1, "H3")])
+    place(game, villages=[((2, -2), "H"), ((1, -1), "B")], cards=[((1, 0), 1, "H2"), ((1, -2), 1, "H3")])
     lay(game, (0, -1))
     assert game.village_cells == [(0, 0), (2, -2), (1, -1), (0, -2)]
 
@@ -293,11 +301,10 @@ def test_a_new_village_makes_no_further_pair():
 def rulebook_scoring():
     """A village with all three symbols between Green (seat 0), Red (1) and Blue (2); Blue closes
     it. Green has the most rice, Red the most buddhas, Red and Blue tie for the helmet."""
-    game = new_game(3, villages=["HBR"] + ["H"] * 20,
-                    tops=[["R3", "H2"], ["S2", "B2"], ["H2", "R2"]])
-    lay(game, (0, -1), "R3")               # Green north
-    lay(game, (0, 1), "S2")                # Red south: opposite sides, no village
-    lay(game, (1, 0), "H2")                # Blue east: villages north-east and south-east
+    game = new_game(3, villages=["HBR"] + ["H"] * 20, tops=[["R3", "H2"], ["S2", "B2"], ["H2", "R2"]])
+    lay(game, (0, -1), "R3")  # Green north
+    lay(game, (0, 1), "S2")  # Red south: opposite sides, no village
+    lay(game, (1, 0), "H2")  # Blue east: villages north-east and south-east
     game.apply("cell0")
     lay(game, (2, -1), "H2")
     while game.phase == "village":
@@ -306,7 +313,7 @@ def rulebook_scoring():
     while game.phase == "village":
         game.apply("cell0")
     assert game.stones == [Counter(), Counter(), Counter()]
-    lay(game, (-1, 0), "R2")               # Blue west
+    lay(game, (-1, 0), "R2")  # Blue west
     return game
 
 
@@ -319,21 +326,24 @@ def test_rulebook_example_scoring():
 
 
 def test_rulebook_example_scores_before_new_villages():
-    game = rulebook_scoring()              # scored, and both free places still wait
+    game = rulebook_scoring()  # scored, and both free places still wait
     assert (game.phase, game.seat) == ("village", 2)
     assert game.candidates == [(-1, -1), (-1, 1)]
     game.apply("cell1")
     assert game.is_village((-1, -1)) and game.is_village((-1, 1))
 
 
-@pytest.mark.parametrize("symbols, north, west, south, last, winner", [
-    ("H", "H3", "H2", "B4", "R4", {"H": 0}),            # only cards of the symbol count
-    ("H", "H3", "H2", "S1", "S1", {"H": 1}),            # samurai count: 2 + 1 + 1 of seat 1
-    ("H", "H3", "H2", "B4", "S1", {}),                  # tie: nobody
-    ("H", "B2", "R3", "B4", "R4", {}),                  # nobody has any influence
-    ("HB", "H4", "B4", "S2", "S1", {"H": 0, "B": 1}),   # each symbol on its own
-    ("HBR", "S3", "S2", "H2", "B2", {"R": 0, "H": 1, "B": 1}),
-])
+@pytest.mark.parametrize(
+    "symbols, north, west, south, last, winner",
+    [
+        ("H", "H3", "H2", "B4", "R4", {"H": 0}),  # only cards of the symbol count
+        ("H", "H3", "H2", "S1", "S1", {"H": 1}),  # samurai count: 2 + 1 + 1 of seat 1
+        ("H", "H3", "H2", "B4", "S1", {}),  # tie: nobody
+        ("H", "B2", "R3", "B4", "R4", {}),  # nobody has any influence
+        ("HB", "H4", "B4", "S2", "S1", {"H": 0, "B": 1}),  # each symbol on its own
+        ("HBR", "S3", "S2", "H2", "B2", {"R": 0, "H": 1, "B": 1}),
+    ],
+)
 def test_scoring(symbols, north, west, south, last, winner):
     """Seat 0 has the north side; seat 1 west, south and, closing the village, east."""
     game = new_game(2, villages=[symbols] + ["H"] * 9, tops=[[], [last]])
@@ -347,9 +357,18 @@ def test_scoring(symbols, north, west, south, last, winner):
 
 def test_one_card_may_score_several_villages():
     game = new_game(2, villages=["H"] * 9, tops=[["H4"], []])
-    place(game, villages=[((2, 0), "B")],
-          cards=[((0, -1), 1, "H2"), ((-1, 0), 1, "H2"), ((0, 1), 0, "S1"),
-                 ((2, -1), 1, "B2"), ((3, 0), 1, "S1"), ((2, 1), 0, "B2")])
+    place(
+        game,
+        villages=[((2, 0), "B")],
+        cards=[
+            ((0, -1), 1, "H2"),
+            ((-1, 0), 1, "H2"),
+            ((0, 1), 0, "S1"),
+            ((2, -1), 1, "B2"),
+            ((3, 0), 1, "S1"),
+            ((2, 1), 0, "B2"),
+        ],
+    )
     lay(game, (1, 0), "H4")
     assert game.stones == [Counter(H=1), Counter(B=1)]
 
@@ -361,7 +380,7 @@ def test_a_new_village_with_four_filled_sides_is_scored_at_once():
     place(game, cards=[((0, 1), 1, "H3"), ((2, 1), 0, "B4"), ((1, 2), 0, "H3")])
     lay(game, (1, 0), "S1")
     assert game.board[(1, 1)] == ("village", "HB")
-    assert game.stones == [Counter(H=1, B=1), Counter()]     # H: 1 + 3 to 3, B: 1 + 4 to 0
+    assert game.stones == [Counter(H=1, B=1), Counter()]  # H: 1 + 3 to 3, B: 1 + 4 to 0
 
 
 def test_stones_beyond_the_supply_count_like_the_others():
@@ -384,8 +403,7 @@ def test_supply_used_up_calls_the_end_and_the_round_is_played_out():
     # A closed board would end at once; here no neighbour belongs to another player.
     assert game.over and game.open_cells() == {}
     game = new_game(3, tops=[["H4"], [], []])
-    place(game, cards=[((0, -1), 0, "H4"), ((-1, 0), 0, "H2"), ((0, 1), 0, "H2")],
-          villages=[((6, 0), "H")])
+    place(game, cards=[((0, -1), 0, "H4"), ((-1, 0), 0, "H2"), ((0, 1), 0, "H2")], villages=[((6, 0), "H")])
     game.stones_left["H"] = 1
     lay(game, (1, 0), "H4")
     assert game.end_called and not game.over and game.seat == 1
@@ -402,7 +420,7 @@ def test_last_village_taken_calls_the_end():
     game = new_game(2, villages=["H", "B"])
     lay(game, (1, 0))
     assert not game.end_called
-    lay(game, (0, 1))                      # seat 1 takes the last card and ends the round
+    lay(game, (0, 1))  # seat 1 takes the last card and ends the round
     assert game.end_called and game.over
 
 
@@ -411,19 +429,58 @@ def test_endings_of_random_play(players):
     for seed in range(60):
         game = random_game(players, seed)
         laid = Counter(content[1] for content in cards_on(game.board).values())
-        called = (not game.village_stack or 0 in game.stones_left.values()
-                  or all(hand.total() == 0 for hand in game.hands))
+        called = (
+            not game.village_stack or 0 in game.stones_left.values() or all(hand.total() == 0 for hand in game.hands)
+        )
         assert called == game.end_called
         assert called or not game.open_cells()
         if game.open_cells():
-            assert len({laid[seat] for seat in range(players)}) == 1    # equally many turns
+            assert len({laid[seat] for seat in range(players)}) == 1  # equally many turns
 
 
-CLOSING_18 = [(1, 0), (-1, 0), (0, 1), (-2, 1), (0, -1), (-2, -1), (-1, 2), (-1, -2), (-2, 3),
-              (0, -3), (1, -2), (1, -4), (-3, 2), (2, -3), (-4, 1), (2, -1), (-3, 0), (3, -2)]
-CLOSING_21 = [(1, 0), (-1, 0), (0, 1), (-2, 1), (-1, 2), (-3, 2), (0, -1), (-2, -1), (-2, 3),
-              (-1, -2), (-3, 4), (0, -3), (1, -2), (1, -4), (-4, 3), (2, -3), (-5, 2), (2, -1),
-              (-4, 1), (3, -2), (-3, 0)]
+CLOSING_18 = [
+    (1, 0),
+    (-1, 0),
+    (0, 1),
+    (-2, 1),
+    (0, -1),
+    (-2, -1),
+    (-1, 2),
+    (-1, -2),
+    (-2, 3),
+    (0, -3),
+    (1, -2),
+    (1, -4),
+    (-3, 2),
+    (2, -3),
+    (-4, 1),
+    (2, -1),
+    (-3, 0),
+    (3, -2),
+]
+CLOSING_21 = [
+    (1, 0),
+    (-1, 0),
+    (0, 1),
+    (-2, 1),
+    (-1, 2),
+    (-3, 2),
+    (0, -1),
+    (-2, -1),
+    (-2, 3),
+    (-1, -2),
+    (-3, 4),
+    (0, -3),
+    (1, -2),
+    (1, -4),
+    (-4, 3),
+    (2, -3),
+    (-5, 2),
+    (2, -1),
+    (-4, 1),
+    (3, -2),
+    (-3, 0),
+]
 
 
 @pytest.mark.parametrize("line", [CLOSING_18, CLOSING_21])
@@ -436,7 +493,7 @@ def test_a_closed_board_ends_the_game_at_once(line):
             game.apply("cell0")
     assert game.open_cells() == {} and not game.end_called
     assert game.over and game.winners() == winners_of(game.stones) != []
-    assert len(cards_on(game.board)) == len(line)            # 21: one turn more for seat 0
+    assert len(cards_on(game.board)) == len(line)  # 21: one turn more for seat 0
 
 
 @pytest.mark.parametrize("players", [3, 4])
@@ -449,7 +506,7 @@ def test_zigzag_to_the_greatest_distance(players):
     x = 2
     while not game.over:
         if players == 4 and x == 4:
-            lay(game, (-1, 0))             # seat 0 beside its own card: no village this turn
+            lay(game, (-1, 0))  # seat 0 beside its own card: no village this turn
             assert len(game.village_cells) == 4
         cell = (x, 1 if x % 2 == 0 else 0)
         if cell in game.open_cells().values():
@@ -462,7 +519,7 @@ def test_zigzag_to_the_greatest_distance(players):
     assert max(map(distance, game.village_cells)) == 43
     assert max(map(distance, game.board)) == 44
     assert len(game.village_cells) == 44 and game.villages_left == 0
-    if players == 3:                       # 45 cards and no stone: nobody has a majority
+    if players == 3:  # 45 cards and no stone: nobody has a majority
         assert len(cards_on(game.board)) == 45 and game.stones == [Counter()] * 3
         assert game.winners() == [0, 1, 2] and game.returns() == [0.0] * 3
 
@@ -470,39 +527,45 @@ def test_zigzag_to_the_greatest_distance(players):
 # ---- the winner ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("stones, winners", [
-    # Rulebook: Green no majority; Red buddhas, 2 + 4 = 6; Blue helmets, 7 + 3 = 10: Blue wins.
-    ([dict(H=3, B=1, R=4), dict(H=2, B=8, R=4), dict(H=5, B=7, R=3)], [2]),
-    # Majority in two shapes, and in three: wins, however few the stones.
-    ([dict(H=3, B=3, R=0), dict(H=2, B=2, R=9)], [0]),
-    ([dict(H=1, B=1, R=1), dict()], [0]),
-    # The only majority wins, though another has more stones.
-    ([dict(H=3), dict(H=2, B=6, R=6), dict(B=6, R=6)], [0]),
-    # Other shapes level: more stones in the own majority shape.
-    ([dict(H=5, B=1, R=2), dict(H=2, B=4, R=1), dict(B=2, R=2)], [0]),
-    # Level there too: shared. The third seat has the majority in rice, but counts fewer others.
-    ([dict(H=5, B=2, R=1), dict(H=2, B=5, R=1), dict(R=6)], [0, 1]),
-    ([dict(H=5, B=2, R=1), dict(H=2, B=5, R=1)], [0, 1]),
-    ([dict(H=5, B=1, R=1), dict(H=1, B=5, R=1), dict(H=1, B=1, R=5)], [0, 1, 2]),
-    # Nobody has a majority: all share, whatever the totals.
-    ([dict(H=4, B=4, R=4), dict(H=4, B=4), dict(R=4)], [0, 1, 2]),
-    ([dict(), dict(), dict(), dict()], [0, 1, 2, 3]),
-])
+@pytest.mark.parametrize(
+    "stones, winners",
+    [
+        # Rulebook: Green no majority; Red buddhas, 2 + 4 = 6; Blue helmets, 7 + 3 = 10: Blue wins.
+        ([dict(H=3, B=1, R=4), dict(H=2, B=8, R=4), dict(H=5, B=7, R=3)], [2]),
+        # Majority in two shapes, and in three: wins, however few the stones.
+        ([dict(H=3, B=3, R=0), dict(H=2, B=2, R=9)], [0]),
+        ([dict(H=1, B=1, R=1), dict()], [0]),
+        # The only majority wins, though another has more stones.
+        ([dict(H=3), dict(H=2, B=6, R=6), dict(B=6, R=6)], [0]),
+        # Other shapes level: more stones in the own majority shape.
+        ([dict(H=5, B=1, R=2), dict(H=2, B=4, R=1), dict(B=2, R=2)], [0]),
+        # Level there too: shared. The third seat has the majority in rice, but counts fewer others.
+        ([dict(H=5, B=2, R=1), dict(H=2, B=5, R=1), dict(R=6)], [0, 1]),
+        ([dict(H=5, B=2, R=1), dict(H=2, B=5, R=1)], [0, 1]),
+        ([dict(H=5, B=1, R=1), dict(H=1, B=5, R=1), dict(H=1, B=1, R=5)], [0, 1, 2]),
+        # Nobody has a majority: all share, whatever the totals.
+        ([dict(H=4, B=4, R=4), dict(H=4, B=4), dict(R=4)], [0, 1, 2]),
+        ([dict(), dict(), dict(), dict()], [0, 1, 2, 3]),
+    ],
+)
 def test_winners(stones, winners):
     assert winners_of([Counter(own) for own in stones]) == winners
 
 
-@pytest.mark.parametrize("stones, returns", [
-    ([dict(H=1), dict(), dict(), dict()], [1, -1 / 3, -1 / 3, -1 / 3]),
-    ([dict(), dict(B=1)], [-1, 1]),
-    ([dict(H=5, B=2, R=1), dict(H=2, B=5, R=1), dict(R=6)], [0.25, 0.25, -0.5]),
-    ([dict(H=5, B=1), dict(H=1, B=5), {}, {}], [1 / 3, 1 / 3, -1 / 3, -1 / 3]),
-    ([dict(H=2), dict(H=2), {}, {}], [0, 0, 0, 0]),
-])
+@pytest.mark.parametrize(
+    "stones, returns",
+    [
+        ([dict(H=1), dict(), dict(), dict()], [1, -1 / 3, -1 / 3, -1 / 3]),
+        ([dict(), dict(B=1)], [-1, 1]),
+        ([dict(H=5, B=2, R=1), dict(H=2, B=5, R=1), dict(R=6)], [0.25, 0.25, -0.5]),
+        ([dict(H=5, B=1), dict(H=1, B=5), {}, {}], [1 / 3, 1 / 3, -1 / 3, -1 / 3]),
+        ([dict(H=2), dict(H=2), {}, {}], [0, 0, 0, 0]),
+    ],
+)
 def test_returns(stones, returns):
     game = new_game(len(stones))
     game.stones = [Counter(own) for own in stones]
-    assert game.returns() == [0.0] * len(stones)             # nothing before the end
+    assert game.returns() == [0.0] * len(stones)  # nothing before the end
     game.phase = "over"
     assert game.returns() == pytest.approx(returns)
 
@@ -597,9 +660,10 @@ def check_position(game):
     for village in game.village_cells:
         beside = [cards[cell] for cell in around(village) if cell in cards]
         for shape in game.board[village][1] if len(beside) == 4 else "":
-            sums = sorted((sum(int(kind[1]) for _, owner, kind in beside
-                               if owner == seat and kind[0] in shape + "S"), seat)
-                          for seat in range(game.players))
+            sums = sorted(
+                (sum(int(kind[1]) for _, owner, kind in beside if owner == seat and kind[0] in shape + "S"), seat)
+                for seat in range(game.players)
+            )
             if sums[-1][0] > sums[-2][0]:
                 stones[sums[-1][1]][shape] += 1
     assert game.stones == stones

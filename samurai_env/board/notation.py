@@ -15,7 +15,7 @@ from samurai_env.board.actions import names
 from samurai_env.board.state import FIRST_HAND, SETUP
 
 
-def format_move(before: np.ndarray, actions: list[int]) -> str:
+def format_move(before: np.void, actions: list[int]) -> str:
     """The text of one move.
 
     Args:
@@ -27,7 +27,7 @@ def format_move(before: np.ndarray, actions: list[int]) -> str:
     return " ".join(prefix + words)
 
 
-def parse_move(before: np.ndarray, text: str) -> list[int]:
+def parse_move(before: np.void, text: str) -> list[int]:
     """The action ids of a move written by `format_move`; legality is not looked at.
 
     Raises:

@@ -90,7 +90,9 @@ def sample(state, weights, snapshots, takers, winners, words, scores, rng):
                             ):
                                 best = seat
                         for seat in range(n):
-                            same = state.influence[settlement, figure, seat] == state.influence[settlement, figure, best]
+                            same = (
+                                state.influence[settlement, figure, seat] == state.influence[settlement, figure, best]
+                            )
                             if seat != best and same:
                                 best = -2
                                 break

@@ -9,7 +9,7 @@ import numpy as np
 from samurai_env.card.actions import names
 
 
-def format_move(before: np.ndarray, actions: list[int]) -> str:
+def format_move(before: np.void, actions: list[int]) -> str:
     """The text of one move.
 
     Args:
@@ -19,7 +19,7 @@ def format_move(before: np.ndarray, actions: list[int]) -> str:
     return " ".join(names(before["hand"].shape[0])[action] for action in actions)
 
 
-def parse_move(before: np.ndarray, text: str) -> list[int]:
+def parse_move(before: np.void, text: str) -> list[int]:
     """The action ids of a move written by `format_move`; legality is not looked at.
 
     Raises:

@@ -133,8 +133,8 @@ class Game:
     max_steps: Callable[[int], int]
     encodings: Mapping[str, Callable[[int], Encoding]]
     compiled: Compiled
-    format_move: Callable[[np.ndarray, list[int]], str]
-    parse_move: Callable[[np.ndarray, str], list[int]]
+    format_move: Callable[[np.void, list[int]], str]
+    parse_move: Callable[[np.void, str], list[int]]
     forbid: Callable[[int, Mapping[str, Any]], str | None]
     scene: Callable[..., Any]
     text: Callable[..., str]

@@ -16,13 +16,13 @@ from samurai_env.spirit.actions import PLAYER0, names
 from samurai_env.spirit.cards import SAMURAI
 
 
-def _samurai_from(before: np.ndarray) -> list[str]:
+def _samurai_from(before: np.void) -> list[str]:
     """The names of the samurai, counted from the seat to move."""
     n, seat = int(before["players"]), int(before["seat"])
     return [SAMURAI[int(before["who"][(seat + i) % n])] for i in range(n)]
 
 
-def format_move(before: np.ndarray, actions: list[int]) -> str:
+def format_move(before: np.void, actions: list[int]) -> str:
     """The text of one move.
 
     Args:
@@ -33,7 +33,7 @@ def format_move(before: np.ndarray, actions: list[int]) -> str:
     return " ".join(samurai[a - PLAYER0] if a >= PLAYER0 else words[a] for a in actions)
 
 
-def parse_move(before: np.ndarray, text: str) -> list[int]:
+def parse_move(before: np.void, text: str) -> list[int]:
     """The action ids of a move written by `format_move`; legality is not looked at.
 
     Raises:

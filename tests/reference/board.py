@@ -37,6 +37,7 @@ Spot = tuple[Hex, str]  # a settlement and one of the figures on it
 
 # ---------------------------------------------------------------- components
 
+
 @dataclass(frozen=True)
 class TileKind:
     code: str
@@ -54,8 +55,9 @@ def load_tiles() -> dict[str, TileKind]:
     kinds = {}
     for name, strength, copies, speed, _where in json.loads(TILES_FILE.read_text("utf-8"))["tiles"]:
         code = single[name] if name in single else f"{letters[name]}{strength}"
-        counts_for = {"samurai": "HBR", "ronin": "HBR", "ship": "HBR", "helmet": "H", "buddha": "B",
-                      "rice": "R"}.get(name, "")
+        counts_for = {"samurai": "HBR", "ronin": "HBR", "ship": "HBR", "helmet": "H", "buddha": "B", "rice": "R"}.get(
+            name, ""
+        )
         kinds[code] = TileKind(code, strength or 0, copies, speed == "plain", code != "FX", counts_for)
     return kinds
 
@@ -93,6 +95,7 @@ def load_map(players: int) -> BoardMap:
 
 
 # ---------------------------------------------------------------- pure rules
+
 
 def winners_from(captured: list[dict[str, int]]) -> list[int]:
     """The seats that win (or share the win) with these captured figures."""
@@ -144,12 +147,23 @@ def pool_fits(pool: tuple[int, int, int], cities: tuple[frozenset[str], ...]) ->
 
 # ---------------------------------------------------------------- the game
 
+
 class BoardGame:
-    def __init__(self, players: int, edition: str, first_hand: str, figure_setup: str,
-                 orders: list[list[str]], figures: dict[Hex, set[str]] | None = None):
-        for value, allowed in ((players, (2, 3, 4)), (edition, ("1998", "2016")),
-                               (first_hand, ("choose", "random")),
-                               (figure_setup, ("alternate", "free", "random"))):
+    def __init__(
+        self,
+        players: int,
+        edition: str,
+        first_hand: str,
+        figure_setup: str,
+        orders: list[list[str]],
+        figures: dict[Hex, set[str]] | None = None,
+    ):
+        for value, allowed in (
+            (players, (2, 3, 4)),
+            (edition, ("1998", "2016")),
+            (first_hand, ("choose", "random")),
+            (figure_setup, ("alternate", "free", "random")),
+        ):
             if value not in allowed:
                 raise ValueError(f"{value!r} is not one of {allowed}")
         self.players = players
@@ -292,8 +306,9 @@ class BoardGame:
             return False  # cities first; in "free" any open city or village, in any order
         # Ruling: no placement after which the pool could not be placed legally.
         pool = tuple(self.pool[k] - (k == kind) for k in FIGURES)
-        return pool_fits(pool, tuple(frozenset(self.figures[c] | {kind} if c == h else self.figures[c])
-                                     for c in cities))
+        return pool_fits(
+            pool, tuple(frozenset(self.figures[c] | {kind} if c == h else self.figures[c]) for c in cities)
+        )
 
     def _put_figure(self, h: Hex, kind: str) -> None:
         """The players put one figure each in turn, clockwise, until the pool is empty."""
@@ -365,10 +380,15 @@ class BoardGame:
     def partners(self, spot: Spot) -> list[Spot]:
         """The figures with which this one can really change places."""
         h, kind = spot
-        return [(other, k) for other, k in self.figure_spots()
-                if other != h and k != kind  # otherwise the exchange would be idle;
-                # no settlement may end with two of a kind
-                and k not in self.figures[h] and kind not in self.figures[other]]
+        return [
+            (other, k)
+            for other, k in self.figure_spots()
+            if other != h
+            and k != kind  # otherwise the exchange would be idle;
+            # no settlement may end with two of a kind
+            and k not in self.figures[h]
+            and kind not in self.figures[other]
+        ]
 
     def idle_exchange_exists(self) -> bool:
         """Two equal figures anywhere, or two different figures of one settlement."""

@@ -15,11 +15,13 @@ A turn is a few small decisions, each a string:
   phase "village"  only when two cells wait for a village: the cell that gets the top card; the
                    two cells sorted by (y, x) are "cell0" and "cell1"
 """
+
 import json
 import random
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Iterable, Optional
+from typing import Any
 
 Cell = tuple[int, int]
 
@@ -30,12 +32,15 @@ SIDES: dict[str, Cell] = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
 HAND_SIZE = 5
 
 
-def load_cards(path: Optional[Path] = None) -> tuple[list[str], list[str]]:
+def load_cards(path: Path | None = None) -> tuple[list[str], list[str]]:
     """The influence cards of one player, and all the village cards."""
     data = json.loads(Path(path or CARDS_FILE).read_text(encoding="utf-8"))
     influence = [LETTER[c["type"]] + str(c["value"]) for c in data["influence_cards"]["cards"]]
-    villages = [village_card(LETTER[symbol] for symbol in c["symbols"])
-                for c in data["village_cards"]["cards"] for _ in range(c["count"])]
+    villages = [
+        village_card(LETTER[symbol] for symbol in c["symbols"])
+        for c in data["village_cards"]["cards"]
+        for _ in range(c["count"])
+    ]
     return influence, villages
 
 
@@ -56,8 +61,9 @@ def influence_set(players: int, influence: list[str]) -> list[str]:
     return cards
 
 
-def deal(players: int, rng: random.Random,
-         cards: Optional[tuple[list[str], list[str]]] = None) -> tuple[list[list[str]], list[str]]:
+def deal(
+    players: int, rng: random.Random, cards: tuple[list[str], list[str]] | None = None
+) -> tuple[list[list[str]], list[str]]:
     """Every player shuffles his own cards; the village cards are shuffled too."""
     influence, villages = cards or load_cards()
     own = influence_set(players, influence)
@@ -79,7 +85,7 @@ def around(cell: Cell) -> list[Cell]:
     return [step(cell, side) for side in SIDES]
 
 
-def sole_highest(amounts: dict[int, int]) -> Optional[int]:
+def sole_highest(amounts: dict[int, int]) -> int | None:
     """The seat with more than every other seat; None in a tie for the most."""
     best = max(amounts.values())
     holders = [seat for seat, amount in amounts.items() if amount == best]
@@ -126,17 +132,17 @@ class CardGame:
             raise ValueError("all players have equally many cards")
         self.players = players
         self.seat = 0
-        self.phase = "card"                       # "card", "cell", "village" or "over"
+        self.phase = "card"  # "card", "cell", "village" or "over"
         self.end_called = False
         # Each player draws the first five cards of his stack.
         self.hands = [Counter(order[:HAND_SIZE]) for order in orders]
         self.stacks = [list(order[HAND_SIZE:]) for order in orders]
-        self.stones = [Counter({shape: 0 for shape in SHAPES}) for _ in range(players)]
+        self.stones = [Counter(dict.fromkeys(SHAPES, 0)) for _ in range(players)]
         self.stones_left = Counter({shape: stone_supply(players) for shape in SHAPES})
-        self.chosen: Optional[str] = None         # the kind to lay; in the hand until laid
-        self.candidates: list[Cell] = []          # the two cells of a village choice
-        self.board: dict[Cell, tuple] = {}        # ("village", symbols) or ("card", seat, kind)
-        self.village_cells: list[Cell] = []       # in the order of laying
+        self.chosen: str | None = None  # the kind to lay; in the hand until laid
+        self.candidates: list[Cell] = []  # the two cells of a village choice
+        self.board: dict[Cell, tuple] = {}  # ("village", symbols) or ("card", seat, kind)
+        self.village_cells: list[Cell] = []  # in the order of laying
         self.village_stack = [village_card(village) for village in villages]
         # The top village card goes to the middle.
         self._lay_village((0, 0))
@@ -148,12 +154,12 @@ class CardGame:
         return self.phase == "over"
 
     @property
-    def village_top(self) -> Optional[str]:
+    def village_top(self) -> str | None:
         """The open top card of the village stack; during a village choice, the card to lay."""
         return self.village_stack[0] if self.village_stack else None
 
     @property
-    def village_next(self) -> Optional[str]:
+    def village_next(self) -> str | None:
         """The card below the top one: seen only while the mover decides between two cells."""
         if self.phase == "village" and len(self.village_stack) >= 2:
             return self.village_stack[1]
@@ -244,7 +250,7 @@ class CardGame:
 
     def _lay_new_villages(self, cells: list[Cell]) -> None:
         for cell in cells:
-            if self.village_stack:                # with the stack empty none is laid
+            if self.village_stack:  # with the stack empty none is laid
                 self._lay_village(cell)
         self._end_turn()
 
@@ -261,7 +267,7 @@ class CardGame:
         # For each symbol on the village each player's adjacent cards of that symbol plus his
         # samurai are added; the sole highest takes a stone of that shape, a tie takes none.
         for shape in self.board[village][1]:
-            influence = {seat: 0 for seat in range(self.players)}
+            influence = dict.fromkeys(range(self.players), 0)
             for _, owner, kind in cards:
                 if kind[0] in (shape, "S"):
                     influence[owner] += int(kind[1:])
@@ -279,9 +285,11 @@ class CardGame:
             hand[stack.pop(0)] += 1
         # The end is called when a shape's supply is used up, or the last village card is taken,
         # or everyone has laid his last card.
-        if (any(self.stones_left[shape] == 0 for shape in SHAPES)
-                or not self.village_stack
-                or not any(held.total() for held in self.hands)):
+        if (
+            any(self.stones_left[shape] == 0 for shape in SHAPES)
+            or not self.village_stack
+            or not any(held.total() for held in self.hands)
+        ):
             self.end_called = True
         # The round is played out, so that all have had equally many turns. But when nobody has
         # a legal cell (the legal cells are the same for all) the game ends at once.
@@ -327,13 +335,12 @@ class CardGame:
         return {
             "phase": self.phase,
             "mover": order.index(self.seat),
-            "first_seat": order.index(0),         # who began: tells how much of the round is left
+            "first_seat": order.index(0),  # who began: tells how much of the round is left
             "end_called": self.end_called,
             "hand": Counter(self.hands[seat]),
             "chosen": self.chosen if seat == self.seat else None,
             # Own seat: the stack. Other seats: hand and stack together.
-            "unseen": [Counter(self.stacks[s]) + (Counter() if s == seat else self.hands[s])
-                       for s in order],
+            "unseen": [Counter(self.stacks[s]) + (Counter() if s == seat else self.hands[s]) for s in order],
             "hand_sizes": [self.hands[s].total() for s in order],
             "stack_sizes": [len(self.stacks[s]) for s in order],
             "board": {cell: relative(content) for cell, content in self.board.items()},

@@ -134,8 +134,10 @@ class SpiritGame:
         data: dict[str, Any] | None = None,
     ) -> None:
         data = load_data() if data is None else data
-        self.cards = {c["id"]: Card(c["id"], c["kind"], c["value"], c["defence"], tuple(c["penalties"]), c["flames"])
-                      for c in data["cards"]}
+        self.cards = {
+            c["id"]: Card(c["id"], c["kind"], c["value"], c["defence"], tuple(c["penalties"]), c["flames"])
+            for c in data["cards"]
+        }
         self.boards = {board["name"]: board for board in data["samurai"]}
         levels = {level["level"]: level for level in data["difficulty"]}
         self._check_arguments(samurai, difficulty, levels, first_seat, two_player_rules)
@@ -177,8 +179,14 @@ class SpiritGame:
         self._clear_boards()
         self.resume()
 
-    def _check_arguments(self, samurai: Sequence[str], difficulty: str, levels: dict[str, Any], first_seat: int,
-                         two_player_rules: bool | None) -> None:
+    def _check_arguments(
+        self,
+        samurai: Sequence[str],
+        difficulty: str,
+        levels: dict[str, Any],
+        first_seat: int,
+        two_player_rules: bool | None,
+    ) -> None:
         if not samurai or len(set(samurai)) != len(samurai) or not set(samurai) <= set(self.boards):
             raise ValueError(f"one to seven different samurai of {sorted(self.boards)}, please: {samurai}")
         if difficulty not in levels:
@@ -268,20 +276,42 @@ class SpiritGame:
     def view(self) -> dict[str, Any]:
         """Everything that lies open, or that everybody may count or remember."""
         return {
-            "samurai": list(self.samurai), "difficulty": self.difficulty, "two_player_rules": self.two_player_rules,
-            "round": self.round, "active": self.active, "seat": self.seat,
-            "question": self.question.kind if self.question else None, "legal": sorted(self.legal()),
-            "over": self.over, "won": self.won, "lost_how": self.lost_how, "score": self.score(),
-            "barricades": self.barricades, "max_barricades": self.max_barricades,
-            "farmsteads": sorted(self.farmsteads), "families": sorted(self.families),
-            "left": [list(line) for line in self.left], "right": [list(line) for line in self.right],
-            "total": [self.total(seat) for seat in self.seats], "kiai": [self.kiai(seat) for seat in self.seats],
-            "wounds": list(self.wounds), "turned": list(self.turned), "passed": list(self.passed),
-            "tokens": dict(self.tokens), "open_tokens": list(self.open_tokens), "open_in_use": dict(self.open_in_use),
-            "raiders": self._as_known(self.raiders), "intruders": self._as_known(self.intruders),
-            "discard": list(self.discard), "seen": sorted(self.seen), "card_in_hand": self.card_in_hand,
-            "in_kiai": list(self.in_kiai), "no_defend": self.no_defend, "no_support": self.no_support,
-            "no_talent": self.no_talent, "must_pass": self.must_pass,
+            "samurai": list(self.samurai),
+            "difficulty": self.difficulty,
+            "two_player_rules": self.two_player_rules,
+            "round": self.round,
+            "active": self.active,
+            "seat": self.seat,
+            "question": self.question.kind if self.question else None,
+            "legal": sorted(self.legal()),
+            "over": self.over,
+            "won": self.won,
+            "lost_how": self.lost_how,
+            "score": self.score(),
+            "barricades": self.barricades,
+            "max_barricades": self.max_barricades,
+            "farmsteads": sorted(self.farmsteads),
+            "families": sorted(self.families),
+            "left": [list(line) for line in self.left],
+            "right": [list(line) for line in self.right],
+            "total": [self.total(seat) for seat in self.seats],
+            "kiai": [self.kiai(seat) for seat in self.seats],
+            "wounds": list(self.wounds),
+            "turned": list(self.turned),
+            "passed": list(self.passed),
+            "tokens": dict(self.tokens),
+            "open_tokens": list(self.open_tokens),
+            "open_in_use": dict(self.open_in_use),
+            "raiders": self._as_known(self.raiders),
+            "intruders": self._as_known(self.intruders),
+            "discard": list(self.discard),
+            "seen": sorted(self.seen),
+            "card_in_hand": self.card_in_hand,
+            "in_kiai": list(self.in_kiai),
+            "no_defend": self.no_defend,
+            "no_support": self.no_support,
+            "no_talent": self.no_talent,
+            "must_pass": self.must_pass,
         }
 
     def _as_known(self, stack: list[str]) -> list[str | None]:
