@@ -28,7 +28,7 @@ evaluate: Any = None
 
 @dataclass(frozen=True)
 class Settings:
-    """How to search. The defaults are the best that was measured, see experiments/LOG.md.
+    """How to search. experiments/LOG.md has what was measured around the defaults.
 
     Attributes:
         simulations: simulations a decision.

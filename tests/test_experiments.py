@@ -80,7 +80,6 @@ def test_play_hides_what_is_secret_and_explains_errors(tmp_path, monkeypatch):
     monkeypatch.setattr(console, "input", lambda prompt: next(typed))
     play.main(play.Config(seed=3), console)
     shown = console.export_text()
-    assert "says more than one move" in shown or "is illegal" in shown or "H4 H3" not in shown
     assert "'H9'" in shown
     assert "seat 1: a move you do not see" in shown
     assert "seat 1: pick" not in shown
