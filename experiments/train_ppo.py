@@ -290,8 +290,6 @@ class Learner:
         games = tensors["games"].numpy().view(self.variant.dtype)
         if len(games) != self.config.num_envs:
             raise ValueError(f"the checkpoint has {len(games)} games, this run asks for {self.config.num_envs}")
-        for record in games:
-            self.variant.check(record)
         observations, info = self.env.restore(games)
         self._now = (observations, info["seat"])
         self.generator.set_state(tensors["generator"])

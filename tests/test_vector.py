@@ -558,7 +558,7 @@ def test_restore_refuses_what_does_not_fit(variant) -> None:
         if other.dtype == variant.dtype and other != variant:
             foreign = make(other, 3)
             foreign.reset(seed=0)
-            with pytest.raises(ValueError, match=r"field '\w+' of the saved game"):
+            with pytest.raises(ValueError, match=r"of the saved game|the saved game has"):
                 env.restore(foreign.states)
     assert env.states.tobytes() == before.tobytes()
 

@@ -35,6 +35,7 @@ from samurai_env.board.tiles import (
 from samurai_env.board.topology import LAND_BESIDE, SEA_BESIDE, SETTLEMENT_LAND
 from samurai_env.core.bits import bit, has, lowest, popcount, put
 from samurai_env.core.compile import jit
+from samurai_env.core.winning import pay
 
 NONE = np.uint64(0)
 NO_KIND = np.uint32(0)
@@ -378,10 +379,4 @@ def reset(state, seed):
 @jit
 def returns(state, out):
     """Write each seat's payoff (float64, n seats): zero-sum, +1 for a sole winner; all 0 while the game runs."""
-    n = state.hand.shape[0]
-    out[:n] = 0.0
-    if state.over:
-        won = np.float64(popcount(np.uint64(state.winners)))
-        for seat in range(n):
-            share = 1.0 / won if has(np.uint64(state.winners), seat) else 0.0
-            out[seat] = (n * share - 1.0) / (n - 1.0)
+    pay(state.winners if state.over else 0, state.hand.shape[0], out)

@@ -3,19 +3,7 @@
 import numpy as np
 
 from samurai_env.core.compile import jit
-
-
-@jit
-def most(values, among):
-    """Bit set of the seats of the set `among` with the highest of `values` (n int64)."""
-    best, seats = -1, 0
-    for seat in range(values.shape[0]):
-        if among >> seat & 1:
-            if values[seat] > best:
-                best, seats = values[seat], 0
-            if values[seat] == best:
-                seats |= 1 << seat
-    return seats
+from samurai_env.core.winning import most
 
 
 @jit

@@ -12,8 +12,9 @@ from samurai_env.card.cards import KINDS, STONES_EACH
 from samurai_env.card.scoring import score, surrounded, winners
 from samurai_env.card.state import CARD, CELL, VILLAGE
 from samurai_env.card.topology import READING_ORDER, STEP_X, STEP_Y, VILLAGES, distance, opposite, side_towards
-from samurai_env.core.bits import bit, has, popcount
+from samurai_env.core.bits import bit, popcount
 from samurai_env.core.compile import jit
+from samurai_env.core.winning import pay
 
 NONE = np.uint64(0)
 
@@ -264,10 +265,4 @@ def reset(state, seed):
 @jit
 def returns(state, out):
     """Write each seat's payoff (float64, n seats): zero-sum, +1 for a sole winner; all 0 while the game runs."""
-    n = state.hand.shape[0]
-    out[:n] = 0.0
-    if state.over:
-        won = np.float64(popcount(np.uint64(state.winners)))
-        for seat in range(n):
-            share = 1.0 / won if has(np.uint64(state.winners), seat) else 0.0
-            out[seat] = (n * share - 1.0) / (n - 1.0)
+    pay(state.winners if state.over else 0, state.hand.shape[0], out)

@@ -267,20 +267,24 @@ class Variant:
         """An array of `count` records with the options set, not yet reset."""
         return np.repeat(self._blank, count)
 
-    def check(self, record: np.ndarray) -> None:
-        """Refuse a record that does not belong to this variant or that no legal game can hold.
+    def check(self, records: np.ndarray | np.void) -> None:
+        """Refuse a record, or an array of them, of another variant or that no legal game can hold.
 
         Raises:
             ValueError: says which field is wrong.
         """
-        check_record(record, self.game.fields(self.num_players))
-        if int(record["seat"]) >= self.num_players:  # the header's limits do not know the number of players
-            raise ValueError(f"field 'seat' of the saved game is {record['seat']}, {self.spec} has no such seat")
+        check_record(records, self.game.fields(self.num_players))
+        seat = np.max(records["seat"])
+        if seat >= self.num_players:  # the header's limits do not know the number of players
+            raise ValueError(f"field 'seat' of the saved game is {seat}, {self.spec} has no such seat")
         for name, _ in self.option_items:
-            if name in (self.dtype.names or ()) and record[name] != self._blank[0][name]:
-                option = self.game.options[name]
-                found = option.text(option.values[int(record[name])])
-                raise ValueError(f"the saved game has {name}={found}, this variant is {self.spec}")
+            if name in (self.dtype.names or ()):
+                found = np.asarray(records[name])
+                other = found[found != self._blank[0][name]]
+                if other.size:
+                    option = self.game.options[name]
+                    value = option.text(option.values[int(other[0])])
+                    raise ValueError(f"the saved game has {name}={value}, this variant is {self.spec}")
         for name in self.game.settings(self.num_players, self.options):
-            if not np.array_equal(record[name], self._blank[0][name]):
+            if np.any(records[name] != self._blank[0][name]):
                 raise ValueError(f"field {name!r} of the saved game is not what {self.spec} means here")

@@ -47,11 +47,11 @@ def record_type(fields: list[Field]) -> np.dtype:
     return np.dtype([*packed.descr, ("padding", "u1", (padding,))]) if padding else packed
 
 
-def check_record(record: np.ndarray, fields: list[Field]) -> None:
+def check_record(record: np.ndarray | np.void, fields: list[Field]) -> None:
     """Refuse a record that a legal game cannot hold, so that compiled code never indexes out of bounds.
 
     Args:
-        record: 0-dimensional structured array or element of one.
+        record: structured array of any shape, or element of one.
         fields: the game's fields (the header's are added).
 
     Raises:

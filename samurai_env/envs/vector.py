@@ -14,7 +14,6 @@ from samurai_env.core import loops
 from samurai_env.core.game import nothing_more
 from samurai_env.core.loops import loops_of
 from samurai_env.core.random import next_seed
-from samurai_env.core.record import check_record
 from samurai_env.envs.common import (
     REWARDS,
     check_choice,
@@ -190,13 +189,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         variant = self.variant
         if states.shape != self.states.shape or states.dtype != self.states.dtype:
             raise ValueError(f"{len(states)} records of this kind do not fit {self.num_envs} games of {variant.spec}")
-        check_record(states, variant.game.fields(variant.num_players))
-        if states["seat"].max() >= variant.num_players:  # the header's limits do not know the number of players
-            raise ValueError(f"field 'seat' of the saved games is beyond the {variant.num_players} seats")
-        blank = variant.new(1)
-        for name in (*variant.options, *variant.game.settings(variant.num_players, variant.options)):
-            if name in (variant.dtype.names or ()) and (states[name] != blank[name]).any():
-                raise ValueError(f"field {name!r} of the saved games is not what {variant.spec} means here")
+        variant.check(states)
         self.states[:] = states
         self._begun = True
         self._done[:] = self.states["over"]
