@@ -7,40 +7,66 @@ Read the difference (`git diff tests/golden tests/perft`) before you keep it.
 """
 
 import argparse
+import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from samurai_env.core.game import Variant, find_game
 from samurai_env.perft import perft, walk
 from samurai_env.position import Position
+from samurai_env.spirit.cards import LEVELS, MOST, SAMURAI
 from tests.agreement import play_and_record
 from tests.variants import all_variants, label, rule_variants
 
-GAMES = ("samurai",)  # the games that have data files
+GAMES = ("samurai", "samurai_card", "samurai_spirit")  # the games that have data files
 GOLDEN = Path(__file__).parent / "golden"
 PERFT = Path(__file__).parent / "perft"
-DEPTH, LARGEST = 4, 1_000_000  # perft counts end with this depth, or before the first larger count
+# Perft counts end with this depth, or before the first larger count. Spirit has few choices, but chains of them.
+DEPTH, LARGEST = {"samurai": 4, "samurai_card": 6, "samurai_spirit": 9}, 1_000_000
+CARD_DEALS = 6  # that are counted for each number of players: the card game has one variant for each
+
+
+def spirit_variants() -> dict[str, Variant]:
+    """Every number of samurai at every level, with the other options spread over them, by the names of their files."""
+    game, found = find_game("samurai_spirit"), {}
+    for players in game.players:
+        for i, level in enumerate(LEVELS):
+            options = {"difficulty": level, "first": i % players}
+            if i % 2:
+                options["samurai"] = tuple(random.Random(i).sample(SAMURAI, players))
+            if i >= 2 and players < MOST:
+                options["two_player_rules"] = "on"
+            found[f"{game.name}-{players}-{level}"] = game.variant(players, **options)
+    return found
 
 
 def golden_files(game: str) -> dict[Path, Variant]:
     """The file of each variant's recorded game."""
-    return {GOLDEN / f"{label(variant)}.txt": variant for variant in all_variants(find_game(game))}
+    if game == "samurai_spirit":
+        variants = spirit_variants()
+    else:
+        variants = {label(variant): variant for variant in all_variants(find_game(game))}
+    return {GOLDEN / f"{name}.txt": variant for name, variant in variants.items()}
 
 
 def perft_files(game: str) -> dict[Path, list[Variant]]:
-    """The file of each number of players, with the variants counted in it."""
+    """The file of each number of players, with the variant of seed 0, 1, ... in it."""
+    variants = list(spirit_variants().values()) if game == "samurai_spirit" else rule_variants(find_game(game))
+    if game == "samurai_card":
+        variants *= CARD_DEALS
     files: dict[Path, list[Variant]] = {}
-    for variant in rule_variants(find_game(game)):
+    for variant in variants:
         files.setdefault(PERFT / f"{game}-{variant.num_players}.txt", []).append(variant)
     return files
 
 
 def starts(variant: Variant, seed: int) -> list[int]:
-    """Decisions after which to count: in the set-up, early, in the middle and near the end of the game."""
+    """Decisions after which to count: in the set-up (if there is one), early, in the middle and near the end."""
     whole = Position(variant, seed)
     walk(whole, variant.max_steps)
     n, length = variant.num_players, whole.steps
-    return sorted({0, 3, 5 * n, 5 * n + 7, length // 3, 2 * length // 3, length - 9, length - 2})
+    wanted = {0, 3, 5 * n, 5 * n + 7, length // 3, 2 * length // 3, length - 9, length - 2}
+    return sorted(plies for plies in wanted if 0 <= plies < length)
 
 
 def perft_lines(variants: list[Variant]) -> Iterator[str]:
@@ -51,7 +77,7 @@ def perft_lines(variants: list[Variant]) -> Iterator[str]:
             position = Position(variant, seed)
             walk(position, plies)
             counts: list[int] = []
-            while len(counts) < DEPTH and (count := perft(position, len(counts) + 1)) <= LARGEST:
+            while len(counts) < DEPTH[variant.game.name] and (count := perft(position, len(counts) + 1)) <= LARGEST:
                 counts.append(count)
             yield f"{variant.spec} | {seed} | {plies} | {' '.join(map(str, counts))}"
 

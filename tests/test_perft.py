@@ -1,6 +1,7 @@
 """Numbers of move sequences, against the files in `tests/perft` and against the plain references."""
 
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from samurai_env import perft as command
 from samurai_env.core.game import Variant, find_game
 from samurai_env.perft import perft, walk
 from samurai_env.position import Position, parse_spec
-from tests.agreement import match_of
+from tests.agreement import Match, match_of
 from tests.regenerate import DEPTH, GAMES, LARGEST, PERFT, perft_files, perft_lines
 
 FILES = {path: variants for game in GAMES for path, variants in perft_files(game).items()}
@@ -30,7 +31,7 @@ def lines(path: Path) -> list[tuple[Variant, int, int, list[int]]]:
 def test_counts_are_those_of_the_file(path: Path) -> None:
     rows = lines(path)
     assert {variant for variant, *_ in rows} == set(FILES[path])
-    assert max(len(counts) for *_, counts in rows) == DEPTH
+    assert max(len(counts) for *_, counts in rows) == DEPTH[rows[0][0].game.name]
     for variant, seed, plies, counts in rows:
         position = Position(variant, seed)
         walk(position, plies)
@@ -38,29 +39,44 @@ def test_counts_are_those_of_the_file(path: Path) -> None:
         assert [perft(position, depth) for depth in range(1, len(counts) + 1)] == counts, (variant.spec, seed, plies)
 
 
+def replayed(variant: Variant, seed: int, actions: list[int]) -> Match:
+    """Both sides of a game after these actions."""
+    match = match_of(variant.game.name)(Position(variant, seed), random.Random(seed))
+    for action in actions:
+        match.legal()
+        match.position.step(action)
+        match.apply(variant.action_names[action])
+    return match
+
+
+def count_by_replay(variant: Variant, seed: int, actions: list[int], depth: int) -> int:
+    """Perft for a reference that cannot be copied: every position is reached from the start of the game."""
+    legal = replayed(variant, seed, actions).legal()
+    if depth == 1:
+        return len(legal)
+    further = [[*actions, variant.action_names.index(name)] for name in legal]
+    return sum(count_by_replay(variant, seed, longer, depth - 1) or 1 for longer in further)  # 1: the game has ended
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_reference_counts_the_same(path: Path) -> None:
-    by_depth = dict.fromkeys(range(1, DEPTH + 1), 0)
+    by_depth: Counter[int] = Counter()
     for variant, seed, plies, counts in lines(path):
-        position = Position(variant, seed)
-        match = match_of(variant.game.name)(position, random.Random(seed))
-        for action in walk(position.clone(), plies):
-            position.step(action)
-            match.apply(variant.action_names[action])
+        actions = walk(Position(variant, seed), plies)
         deepest = max(d for d, visited in enumerate([1, *counts], 1) if visited <= MOST_BY_REFERENCE or d == 1)
         deepest = min(deepest, len(counts))
-        found = match.perft(deepest)
-        if found is not None:
-            assert found == counts[deepest - 1], (variant.spec, seed, plies, deepest)
-            by_depth[deepest] += 1
-    assert by_depth[2] >= 10, by_depth
-    assert by_depth[3] >= 20, by_depth
-    assert by_depth[4] >= 10, by_depth
+        found = replayed(variant, seed, actions).perft(deepest)
+        if found is None:
+            found = count_by_replay(variant, seed, actions, deepest)
+        assert found == counts[deepest - 1], (variant.spec, seed, plies, deepest)
+        by_depth[deepest] += 1
+    assert sum(found for depth, found in by_depth.items() if depth >= 3) >= 20, by_depth
 
 
-def test_the_files_can_be_written_anew() -> None:
-    path = PERFT / "samurai-2.txt"
+@pytest.mark.parametrize("game", GAMES)
+def test_the_files_can_be_written_anew(game: str) -> None:
+    path = PERFT / f"{game}-2.txt"
     written = list(perft_lines(FILES[path][:2]))
     assert path.read_text(encoding="utf-8").splitlines()[: len(written)] == written
 
@@ -79,6 +95,10 @@ def test_depths() -> None:
 
 def test_counts_stay_small() -> None:
     assert all(count <= LARGEST for path in FILES for *_, counts in lines(path) for count in counts)
+
+
+def test_no_file_is_left_over() -> None:
+    assert set(PERFT.iterdir()) == set(FILES)
 
 
 def test_command(capsys: pytest.CaptureFixture[str]) -> None:
