@@ -1,8 +1,8 @@
-"""Draw the pictures of the pages.
+"""Draw the pictures of the pages, one of each game.
 
     python -m docs.pictures
 
-It writes docs/images/board.png.
+It writes docs/images/board.png, card.png and spirit.png.
 """
 
 import argparse
@@ -12,15 +12,20 @@ from pathlib import Path
 import numpy as np
 
 from agents.base import make_agent
-from samurai_env import Position, make_variant
+from samurai_env import Position, parse_spec
 from samurai_env.render import rgb_array
 
 IMAGES = Path(__file__).resolve().parent / "images"
+PICTURES = {  # name: variant, seed, decisions played before (or a few more, to the end of a move)
+    "board": ("samurai players=2 first_hand=random figure_setup=random", 7, 33),
+    "card": ("samurai_card players=3", 7, 40),
+    "spirit": ("samurai_spirit players=4 difficulty=easy", 7, 62),
+}
 
 
-def board(seed: int, decisions: int) -> np.ndarray:
-    """A game between two greedy players after about so many decisions, as the seat to move sees it; pixels."""
-    variant = make_variant("samurai", 2, first_hand="random", figure_setup="random")
+def picture(spec: str, seed: int, decisions: int) -> np.ndarray:
+    """A game between `greedy` players after so many decisions, as the seat to move sees it; pixels."""
+    variant = parse_spec(spec)
     position, agent = Position(variant, seed), make_agent("greedy", variant)
     last: list[int] = []
     while position.steps < decisions or position.mid_move:
@@ -33,15 +38,14 @@ def board(seed: int, decisions: int) -> np.ndarray:
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m docs.pictures", description="Draw the pictures of the pages.")
-    parser.add_argument("--seed", type=int, default=7, help="seed of the game shown (default 7)")
-    parser.add_argument("--decisions", type=int, default=33, help="decisions played before, at least (default 33)")
-    given = parser.parse_args(arguments)
+    parser.parse_args(arguments)
     from PIL import Image
 
     IMAGES.mkdir(exist_ok=True)
-    picture = Image.fromarray(board(given.seed, given.decisions))
-    picture.quantize(128, dither=Image.Dither.NONE).save(IMAGES / "board.png", optimize=True)
-    print(IMAGES / "board.png")
+    for name, what in PICTURES.items():
+        image = Image.fromarray(picture(*what))
+        image.quantize(128, dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
+        print(IMAGES / f"{name}.png")
 
 
 if __name__ == "__main__":

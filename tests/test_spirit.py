@@ -5,18 +5,29 @@ import json
 import numpy as np
 import pytest
 
-from experiments.pages import refresh
 from samurai_env.core.game import find_game
 from samurai_env.core.loops import loops_of
 from samurai_env.core.random import next_seed
+from samurai_env.core.scene import Polygon, Text
 from samurai_env.position import IllegalActionError, Position, parse_spec
 from samurai_env.spirit import cards
 from samurai_env.spirit.actions import GROUPS, PLAYER0, names
 from samurai_env.spirit.cards import CARD_NAMES, MOST, SAMURAI
 from samurai_env.spirit.rules import LONGEST
-from samurai_env.spirit.state import BOX, DISCARD_PILE, PHASES, PLACE_KNOWN, RAIDERS, RESULTS, UNSEEN
+from samurai_env.spirit.scene import MOST_SHOWN, RING
+from samurai_env.spirit.state import (
+    BOX,
+    DISCARD_PILE,
+    IN_HAND,
+    LEFT0,
+    LINE0,
+    PHASES,
+    PLACE_KNOWN,
+    RAIDERS,
+    RESULTS,
+    UNSEEN,
+)
 from tests.spirit_desk import CARD, GAME, Desk
-from tests.spirit_page import PAGE, parts
 
 LEVELS = ("easy", "normal", "hard", "heroic")
 PLAIN = ("P1-02", "P2-02", "P3-02", "P4-03", "P1-07", "P2-07", "P3-06", "P4-06")  # cards without penalty
@@ -1059,5 +1070,51 @@ def test_action_table_and_names():
     assert find_game("samurai_spirit") is GAME
 
 
-def test_the_page_follows_the_code():
-    assert refresh({PAGE: parts()}, write=False) == []
+# ---------------------------------------------------------------- pictures
+
+
+def visible(record, number):
+    """Whether a card lies where the picture shows it: in hand, on a left side, or among the last of a line."""
+    where = int(record["where"][number])
+    if where < LINE0:
+        return where == IN_HAND or where >= LEFT0
+    line, card = [], int(record["last"][where - LINE0])
+    while card >= 0:
+        line.append(card)
+        card = int(record["beneath"][card])
+    return number in line[:MOST_SHOWN]
+
+
+@pytest.mark.parametrize("n", [1, 3, 7])
+def test_a_picture_tells_the_last_move_and_marks_its_card(n):
+    rng = np.random.default_rng(n)
+    told, rings = set(), {True: 0, False: 0}
+    for seed in range(10):
+        position, last = Position(GAME.variant(n, difficulty="easy"), seed), []
+        while not position.over:
+            action = int(rng.choice(position.legal_actions()))
+            last = [*last, action] if position.mid_move else [action]
+            seat = position.seat
+            position.step(action)
+            record = position.record
+            picture = GAME.scene(record, None, last)
+            mover = SAMURAI[record["who"][seat]]
+            line = next(shape.text for shape in picture.shapes if isinstance(shape, Text) and shape.text[:5] == "Last:")
+            assert line.startswith(f"Last: {mover}: ")
+            told.add(line.split(": ")[2].split()[0])
+            # One ring more than the legend's: around the card that was in hand, as long as it can be seen.
+            ringed = sum(getattr(shape, "edge", "") == RING for shape in picture.shapes) == 2
+            assert ringed == (record["moved"] >= 0 and visible(record, record["moved"]))
+            rings[ringed] += 1
+            assert all(0 <= x <= picture.width and 0 <= y <= picture.height for x, y in corners(picture))
+    assert min(rings.values()) > 20
+    assert told >= {"fight", "pass", "attack", "defend"}
+    assert not [s for s in GAME.scene(record).shapes if isinstance(s, Text) and s.text.startswith("Last")]
+
+
+def corners(picture):
+    for shape in picture.shapes:
+        if isinstance(shape, Polygon):
+            yield from shape.points
+        elif isinstance(shape, Text):
+            yield shape.x, shape.y

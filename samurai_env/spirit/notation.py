@@ -10,16 +10,24 @@ first.wound             which of two icons comes first
 none                    leave it at that
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from samurai_env.spirit.actions import PLAYER0, names
 from samurai_env.spirit.cards import SAMURAI
 
 
-def _samurai_from(before: np.void) -> list[str]:
-    """The names of the samurai, counted from the seat to move."""
-    n, seat = int(before["players"]), int(before["seat"])
-    return [SAMURAI[int(before["who"][(seat + i) % n])] for i in range(n)]
+def _samurai_from(record: np.void, seat: int) -> list[str]:
+    """The names of the samurai, counted from a seat."""
+    n = int(record["players"])
+    return [SAMURAI[int(record["who"][(seat + i) % n])] for i in range(n)]
+
+
+def move_text(record: np.void, seat: int, actions: Sequence[int]) -> str:
+    """The text of a move that a seat makes or has made."""
+    samurai, words = _samurai_from(record, seat), names(int(record["players"]))
+    return " ".join(samurai[a - PLAYER0] if a >= PLAYER0 else words[a] for a in actions)
 
 
 def format_move(before: np.void, actions: list[int]) -> str:
@@ -29,8 +37,7 @@ def format_move(before: np.void, actions: list[int]) -> str:
         before: the record (one element) before the move.
         actions: the action ids of the move, in order; one seat makes them all.
     """
-    samurai, words = _samurai_from(before), names(int(before["players"]))
-    return " ".join(samurai[a - PLAYER0] if a >= PLAYER0 else words[a] for a in actions)
+    return move_text(before, int(before["seat"]), actions)
 
 
 def parse_move(before: np.void, text: str) -> list[int]:
@@ -40,7 +47,7 @@ def parse_move(before: np.void, text: str) -> list[int]:
         ValueError: a word that names no action; the text says which.
     """
     ids = {name: i for i, name in enumerate(names(int(before["players"]))[:PLAYER0])}
-    ids |= {name: PLAYER0 + i for i, name in enumerate(_samurai_from(before))}
+    ids |= {name: PLAYER0 + i for i, name in enumerate(_samurai_from(before, int(before["seat"])))}
     words = text.split()
     for word in words:
         if word not in ids:

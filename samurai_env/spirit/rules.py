@@ -10,7 +10,7 @@ import numpy as np
 from samurai_env.core.bits import lowest
 from samurai_env.core.compile import jit
 from samurai_env.spirit import kiai, round_end, setup, turn
-from samurai_env.spirit.cards import MOST
+from samurai_env.spirit.cards import MOST, NOTHING
 from samurai_env.spirit.state import HATS, OFFER, SUPPORT_TO, TRUNCATED, WON
 from samurai_env.spirit.table import NOBODY
 from samurai_env.spirit.village import end_game
@@ -39,6 +39,8 @@ def answer(state, action):
 def go_on(state):
     """Let everything happen up to the next real decision, or to the end of the game."""
     while not state.over:
+        if state.card != NOTHING:
+            state.moved = state.card
         if state.choices != NOBODY:  # a question that the last answer has led to
             pass
         elif state.nested > 0:
@@ -60,6 +62,8 @@ def step(state, action):
     """Carry out one legal action of the seat to move."""
     state.steps += 1
     seat = state.seat
+    state.mover = seat
+    state.moved = state.card
     state.choices = NOBODY
     answer(state, action)
     go_on(state)

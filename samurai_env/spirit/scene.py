@@ -12,7 +12,7 @@ from samurai_env.spirit.view import Card, Samurai
 Shape = Polygon | Circle | Line | Text
 
 MARGIN, GAP = 16.0, 12.0
-BOARD_WIDTH, BOARD_HEIGHT, HEAD = 520.0, 152.0, 150.0
+BOARD_WIDTH, BOARD_HEIGHT, HEAD, LEGEND_HEIGHT = 520.0, 152.0, 150.0, 34.0
 CARD_WIDTH, CARD_HEIGHT, CARD_STEP = 44.0, 62.0, 47.0
 TRACK_STEP = 21.0
 MOST_SHOWN = 7  # cards of a line; of longer ones the last are shown
@@ -21,6 +21,7 @@ PAPER, INK, FAINT = "#f7f2e7", "#2b2620", "#7a7264"
 BOARD = {False: "#fffdf7", True: "#f6dfb8"}  # human, animal
 OUT = "#dcd8cf"
 EDGE, MARK = "#8c8272", "#c8321e"
+RING, RING_EDGE = "#f0e442", "#22262b"  # around the card of the last move
 WOUND, FLAME, KIAI, MEEPLE = "#b3202a", "#e8762b", "#3f6fa8", "#2b2620"
 SYMBOL_FILL = {"hat": "#d9b44a", "farm": "#8a5a3c", "doll": "#b0609a", "": "#cfc8ba"}
 SHORT = {
@@ -36,10 +37,15 @@ SHORT = {
     "no_talent": "no tal.",
     "discard_defender": "drop left",
 }
-LEGEND = (
+LEGEND = (  # sign, meaning
     ("hat", "hat: else a wound"),
     ("farm", "farm: else a farmstead"),
     ("doll", "doll: else a family"),
+    ("flame", "flames"),
+    ("kiai", "Kiai"),
+    ("meeple", "total of the line"),
+    ("wound", "wound"),
+    ("ring", "card of the last move"),
 )
 
 
@@ -49,7 +55,7 @@ def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) 
     Args:
         record: one element of an array of records.
         viewer: the seat that looks; all see the same.
-        last: the action ids of the last move; nothing is marked for them.
+        last: the action ids of the last move, to be told and its card to be marked.
 
     Raises:
         ValueError: no such seat.
@@ -59,12 +65,15 @@ def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) 
     columns = 1 if len(everybody) == 1 else 2
     rows = -(-len(everybody) // columns)
     width = max(2, columns) * (BOARD_WIDTH + GAP) - GAP + 2 * MARGIN
-    picture = Scene(width, HEAD + rows * (BOARD_HEIGHT + GAP) - GAP + 2 * MARGIN, PAPER)
-    picture.add(*_village(record, width))
+    height = HEAD + rows * (BOARD_HEIGHT + GAP) - GAP + LEGEND_HEIGHT + 2 * MARGIN
+    marked = int(record["moved"]) if len(last) else -1
+    picture = Scene(width, height, PAPER)
+    picture.add(*_village(record, view.last_move(record, last), marked))
     for i, samurai in enumerate(everybody):
         x = MARGIN + (i % columns) * (BOARD_WIDTH + GAP)
         y = MARGIN + HEAD + (i // columns) * (BOARD_HEIGHT + GAP)
-        picture.add(*_board(samurai, x, y))
+        picture.add(*_board(samurai, marked, x, y))
+    picture.add(*_legend(MARGIN + 8, height - MARGIN - 7))
     return picture
 
 
@@ -75,8 +84,8 @@ def _box(x: float, y: float, width: float, height: float, fill: str, edge: str =
 # --- The village ---
 
 
-def _village(record: np.void, width: float) -> list[Shape]:
-    """Title, decision, what stands, the card in hand and the opened raiders."""
+def _village(record: np.void, last: str, marked: int) -> list[Shape]:
+    """Title, decision, what stands, the last move, the card in hand and the opened raiders."""
     x, y = MARGIN, MARGIN
     shapes: list[Shape] = [
         Text(x, y + 12, "Samurai Spirit", 22, INK, "left", True),
@@ -87,34 +96,50 @@ def _village(record: np.void, width: float) -> list[Shape]:
         shapes.append(Text(x, y + 66 + 17 * i, name, 12, FAINT, "left"))
         shapes.append(Text(x + 84, y + 66 + 17 * i, value, 12, INK, "left", True))
     x = MARGIN + BOARD_WIDTH + GAP
-    shapes += _opened(record, x, y)
-    for i, (symbol, meaning) in enumerate(LEGEND):
-        left = width - MARGIN - 150
-        shapes += _symbol(symbol, left, y + 58 + 20 * i, 7)
-        shapes.append(Text(left + 14, y + 58 + 20 * i, meaning, 11, FAINT, "left"))
-    shapes += _flame(width - MARGIN - 150, y + 118, 7)
-    shapes.append(Text(width - MARGIN - 136, y + 118, "flames", 11, FAINT, "left"))
+    if last:
+        shapes.append(Text(x, y + 14, f"Last: {last}", 13, INK, "left"))
+    return shapes + _opened(record, marked, x, y)
+
+
+def _legend(x: float, y: float) -> list[Shape]:
+    """What the signs mean, side by side."""
+    shapes: list[Shape] = []
+    for sign, meaning in LEGEND:
+        if sign == "flame":
+            shapes += _flame(x, y, 7)
+        elif sign == "kiai":
+            shapes.append(Circle(x, y, 7, KIAI, EDGE))
+        elif sign == "meeple":
+            shapes.append(Circle(x, y, 7, "none", MEEPLE, 2.5))
+        elif sign == "wound":
+            shapes.append(Circle(x, y, 7, WOUND, EDGE))
+        elif sign == "ring":
+            shapes += _ring(x - 5, y - 7, 10, 14)
+        else:
+            shapes += _symbol(sign, x, y, 7)
+        shapes.append(Text(x + 13, y, meaning, 11, FAINT, "left"))
+        x += 42 + 6.3 * len(meaning)
     return shapes
 
 
-def _opened(record: np.void, x: float, y: float) -> list[Shape]:
+def _opened(record: np.void, marked: int, x: float, y: float) -> list[Shape]:
     """The card in hand, then the raiders that lie open, with their place from the top."""
     shapes: list[Shape] = []
     if held := view.in_hand(record):
         shapes.append(Text(x, y + 46, "in hand", 11, FAINT, "left"))
-        shapes += _card(held, x, y + 56)
+        shapes += _card(held, marked, x, y + 56)
         x += 1.5 * CARD_STEP
     for place, card in view.opened(record)[:4]:
-        shapes.append(Text(x, y + 46, "top" if place == 1 else f"{place}. raider", 11, FAINT, "left"))
-        shapes += _card(card, x, y + 56)
-        x += 1.25 * CARD_STEP
+        shapes.append(Text(x, y + 46, "top raider" if place == 1 else f"raider {place}", 11, FAINT, "left"))
+        shapes += _card(card, marked, x, y + 56)
+        x += 1.4 * CARD_STEP
     return shapes
 
 
 # --- Samurai ---
 
 
-def _board(one: Samurai, x: float, y: float) -> list[Shape]:
+def _board(one: Samurai, marked: int, x: float, y: float) -> list[Shape]:
     """A samurai's board: name, track, the cards on the left and the combat line."""
     fill = OUT if one.passed else BOARD[one.animal]
     edge, line = (MARK, 3.0) if one.decides else (EDGE, 1.0)
@@ -127,20 +152,20 @@ def _board(one: Samurai, x: float, y: float) -> list[Shape]:
     if one.wounded:
         shapes.append(Circle(x + BOARD_WIDTH - 16, y + 16, 7, WOUND, EDGE))
     shapes += _track(one, x + 20, y + 46)
-    shapes.append(Text(x + 10, y + 72, "left", 11, FAINT, "left"))
+    shapes.append(Text(x + 10, y + 72, "left: defends", 11, FAINT, "left"))
     for i, (symbol, card) in enumerate(zip(SYMBOLS, one.left, strict=True)):
         at = x + 10 + CARD_STEP * i
         if card:
-            shapes += _card(card, at, y + 82)
+            shapes += _card(card, marked, at, y + 82)
         else:
             shapes.append(_box(at, y + 82, CARD_WIDTH, CARD_HEIGHT, "none", EDGE, 0.7))
             shapes += _symbol(symbol, at + CARD_WIDTH / 2, y + 82 + CARD_HEIGHT / 2, 8)
     at = x + 10 + 3.5 * CARD_STEP
     hidden = max(0, len(one.line) - MOST_SHOWN)
-    words = f"line, {hidden} more before these" if hidden else "line"
+    words = f"combat line, {hidden} more before these" if hidden else "combat line"
     shapes.append(Text(at, y + 72, words, 11, FAINT, "left"))
     for i, card in enumerate(one.line[hidden:]):
-        shapes += _card(card, at + CARD_STEP * i, y + 82)
+        shapes += _card(card, marked, at + CARD_STEP * i, y + 82)
     return shapes
 
 
@@ -163,8 +188,8 @@ def _track(one: Samurai, x: float, y: float) -> list[Shape]:
 # --- Cards and signs ---
 
 
-def _card(card: Card, x: float, y: float) -> list[Shape]:
-    """A raider card."""
+def _card(card: Card, marked: int, x: float, y: float) -> list[Shape]:
+    """A raider card, with a ring around it if it is the marked one."""
     shapes: list[Shape] = [
         _box(x, y, CARD_WIDTH, CARD_HEIGHT, "#ffffff", INK, 1.0),
         Text(x + 11, y + 14, str(card.value), 19, INK, bold=True),
@@ -175,7 +200,14 @@ def _card(card: Card, x: float, y: float) -> list[Shape]:
         shapes.append(Text(x + CARD_WIDTH / 2, y + 33 + 12 * i, SHORT[icon], 9.5, MARK))
     if card.flames:
         shapes += _flame(x + CARD_WIDTH - 9, y + CARD_HEIGHT - 9, 6)
+    if card.number == marked:
+        shapes += _ring(x, y, CARD_WIDTH, CARD_HEIGHT)
     return shapes
+
+
+def _ring(x: float, y: float, width: float, height: float) -> list[Shape]:
+    """A bright frame."""
+    return [_box(x, y, width, height, "none", RING_EDGE, 5.0), _box(x, y, width, height, "none", RING, 2.6)]
 
 
 def _symbol(symbol: str, x: float, y: float, size: float) -> list[Shape]:

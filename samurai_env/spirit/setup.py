@@ -58,6 +58,8 @@ def clear(state, seed):
     state.icon = 0
     state.penalty_card = NOTHING
     state.card = NOTHING
+    state.mover = 0
+    state.moved = NOTHING
     state.holder = 0
     state.had = 0
     state.kept = 0

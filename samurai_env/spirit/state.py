@@ -165,6 +165,8 @@ def fields(num_players: int) -> list[Field]:
         Field("kiai_uses", "i1", (MOST,), (0, 2), "... uses made of the effect"),
         Field("kiai_a", "i1", (MOST,), (0, MOST - 1), "... giver, token, or number of cards put in order"),
         Field("kiai_b", "i1", (MOST,), (0, MOST - 1), "... receiver, or number of cards opened"),
+        Field("mover", "i1", (), seat, "who made the last decision (for pictures)"),
+        Field("moved", "i1", (), card, "the card in hand then, or since, -1 none (for pictures)"),
         Field("result", "i1", (), (0, len(RESULTS) - 1), "index into RESULTS"),
         Field("half_made", "u1", (), (0, 1), "the seat to move is in the middle of what it has begun"),
         Field("difficulty", "u1", (), (0, len(LEVELS) - 1), "option: index into LEVELS"),

@@ -1,9 +1,11 @@
 """A record in words: cards, samurai and the decision at hand, for pictures and text alike. Nobody has secrets here."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from samurai_env.spirit.actions import PLAYER0
 from samurai_env.spirit.cards import (
     BACKS,
     CARD_ICONS,
@@ -19,6 +21,7 @@ from samurai_env.spirit.cards import (
     SYMBOLS,
     VALUE,
 )
+from samurai_env.spirit.notation import move_text
 from samurai_env.spirit.state import DISCARD_PILE, PHASES, PLACE_KNOWN, RESULTS, WON
 from samurai_env.spirit.village import score
 
@@ -45,8 +48,9 @@ QUESTIONS = {
 
 @dataclass(frozen=True)
 class Card:
-    """What is printed on a card: `icons` by name, `symbol` by name or empty."""
+    """What is printed on a card: `icons` by name, `symbol` by name or empty; `number` tells cards apart."""
 
+    number: int
     value: int
     symbol: str
     icons: tuple[str, ...]
@@ -82,7 +86,7 @@ def card(number: int) -> Card:
     """A card by its number."""
     icons = tuple(ICONS[icon] for icon in CARD_ICONS[number] if icon >= 0)
     symbol = SYMBOLS[SYMBOL[number]] if SYMBOL[number] >= 0 else ""
-    return Card(int(VALUE[number]), symbol, icons, bool(FLAMES[number]))
+    return Card(int(number), int(VALUE[number]), symbol, icons, bool(FLAMES[number]))
 
 
 def check_viewer(record: np.void, viewer: int | None) -> None:
@@ -160,6 +164,16 @@ def opened(record: np.void) -> list[tuple[int, Card]]:
 def in_hand(record: np.void) -> Card | None:
     """The card that has been drawn and is not yet put away."""
     return card(int(record["card"])) if record["card"] >= 0 else None
+
+
+def last_move(record: np.void, last: Sequence[int]) -> str:
+    """The last move in words, after it was made."""
+    if not last:
+        return ""
+    mover = int(record["mover"])
+    words = move_text(record, mover, [int(action) for action in last])
+    passed_on = len(last) == 1 and last[0] >= PLAYER0
+    return f"{SAMURAI[record['who'][mover]]}: {'card to ' if passed_on else ''}{words}"
 
 
 def decision(record: np.void) -> str:
