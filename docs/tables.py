@@ -1,4 +1,4 @@
-"""Write the parts of the pages that follow from the code: facts, options, tiles, actions, observations, a traced turn.
+"""Write the parts of the pages that follow from the code: facts, options, cards, actions, observations, a traced turn.
 
     python -m docs.tables            # write them
     python -m docs.tables --check    # only say which pages are out of date (exit status 1)
@@ -7,21 +7,32 @@ They stand between marks such as `<!-- facts -->` and `<!-- /facts -->`.
 """
 
 import argparse
+import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from experiments.pages import refresh, table
 from samurai_env import samurai_v0
 from samurai_env.board import actions, state, tiles, topology
-from samurai_env.board.game import GAME
+from samurai_env.card import actions as card_actions
+from samurai_env.card import cards, lists
+from samurai_env.core.game import Game, find_game
+from samurai_env.spirit import actions as spirit_actions
+from samurai_env.spirit.cards import DATA as SPIRIT_DATA
 
-PLAYERS = GAME.players
+BOARD, CARD, SPIRIT = (find_game(name) for name in ("samurai", "samurai_card", "samurai_spirit"))
+PLAYERS = BOARD.players
 
 
-def by_players(value: Callable[[int], object]) -> list[object]:
-    """A value for each number of players."""
-    return [value(n) for n in PLAYERS]
+# --- For every game ---
+
+
+def columns(game: Game) -> dict[int, str]:
+    """The numbers of players that the tables of a game show, with their heads."""
+    if game is SPIRIT:
+        return {n: f"{n} samurai" for n in (1, 2, 4, 7)}
+    return {n: f"{n} players" for n in game.players}
 
 
 def times(shape: Sequence[int]) -> str:
@@ -29,34 +40,44 @@ def times(shape: Sequence[int]) -> str:
     return " × ".join(map(str, shape)) if shape else "1"
 
 
-# --- The board game's page ---
-
-
-def facts() -> str:
-    """Sizes by number of players."""
-    variants = {n: GAME.variant(n) for n in PLAYERS}
-    rows: list[list[object]] = [
-        ["hexes", *by_players(lambda n: len(topology.hexes_in_play(n)))],
-        ["open land hexes", *by_players(lambda n: int(topology.LANDS[n]))],
-        ["sea hexes", *by_players(lambda n: int(topology.SEAS[n]))],
-        ["settlements", *by_players(lambda n: int(topology.SETTLEMENTS[n]))],
-        ["figures of each kind", *by_players(lambda n: int(topology.FIGURES_EACH[n]))],
-        ["action ids", *by_players(lambda n: variants[n].num_actions)],
-        ["decisions in a game, at most", *by_players(lambda n: variants[n].max_steps)],
-        ["bytes of a record", *by_players(lambda n: variants[n].dtype.itemsize)],
+def facts(game: Game, *own: tuple[str, Any]) -> str:
+    """Sizes by number of players; `own` are further rows, with values that are indexed by it."""
+    variants = [game.variant(n) for n in columns(game)]
+    rows: list[list[object]] = [[name, *(int(values[n]) for n in columns(game))] for name, values in own]
+    rows += [
+        ["action ids", *(v.num_actions for v in variants)],
+        ["decisions in a game, at most", *(v.max_steps for v in variants)],
+        ["bytes of a record", *(v.dtype.itemsize for v in variants)],
     ]
-    for name, layout in GAME.encodings.items():
-        rows.append([f"shape of `{name}`", *(times(layout(n).shape) for n in PLAYERS)])
-    return table(["", *(f"{n} players" for n in PLAYERS)], rows)
+    rows += [[f"shape of `{name}`", *(times(v.encoding(name).shape) for v in variants)] for name in game.encodings]
+    return table(["", *columns(game).values()], rows)
 
 
-def options() -> str:
-    """The options of a variant."""
-    rows = [
-        [f"`{name}`", ", ".join(f"`{value!r}`" for value in option.values), f"`{option.default!r}`", option.meaning]
-        for name, option in GAME.options.items()
-    ]
+def options(game: Game, **values: str) -> str:
+    """The options of a variant; `values` describes those that cannot be listed."""
+    rows = []
+    for name, option in game.options.items():
+        listed = values.get(name) or ", ".join(f"`{value!r}`" for value in option.values)
+        rows.append([f"`{name}`", listed, f"`{option.default!r}`", option.meaning])
     return table(["option", "values", "default", "meaning"], rows)
+
+
+def encoding(game: Game, name: str) -> str:
+    """The blocks of an encoding."""
+    layouts = [game.encodings[name](n) for n in columns(game)]
+    rows = []
+    for blocks in zip(*(layout.blocks for layout in layouts), strict=True):
+        cells = []
+        for layout, block in zip(layouts, blocks, strict=True):
+            place = layout.slices()[block.name]
+            shape = f" ({times(block.shape)})" if len(block.shape) > 1 else ""
+            cells.append(f"`{place.start}:{place.stop}`{shape}")
+        low, high = blocks[0].limits
+        rows.append([f"`{blocks[0].name}`", *cells, f"{low} … {high}", blocks[0].meaning])
+    return table(["block", *columns(game).values(), "values", "meaning"], rows)
+
+
+# --- The board game ---
 
 
 def kinds() -> str:
@@ -94,21 +115,73 @@ def action_ids() -> str:
     return table(["group", *(f"{n} players" for n in PLAYERS), "first name (2 players)", "meaning"], rows)
 
 
-def encoding(name: str) -> str:
-    """The blocks of an encoding."""
-    layouts = {n: GAME.encodings[name](n) for n in PLAYERS}
-    places = {n: layout.slices() for n, layout in layouts.items()}
+# --- The card game ---
+
+
+def influence_cards() -> str:
+    """The kinds of influence card."""
+    copies = [lists.card_list(lists.DEFAULT).settings(n)["copies"] for n in columns(CARD)]
     rows = []
-    for blocks in zip(*(layout.blocks for layout in layouts.values()), strict=True):
-        first = blocks[0]
-        cells = [
-            f"`{places[n][block.name].start}:{places[n][block.name].stop}`"
-            + (f" ({times(block.shape)})" if len(block.shape) > 1 else "")
-            for n, block in zip(PLAYERS, blocks, strict=True)
-        ]
-        low, high = first.limits
-        rows.append([f"`{first.name}`", *cells, f"{low} … {high}", first.meaning])
-    return table(["block", *(f"{n} players" for n in PLAYERS), "values", "meaning"], rows)
+    for kind, (code, (name, value)) in enumerate(zip(cards.KIND_CODES, cards.KIND_NAMES, strict=True)):
+        rows.append([kind, f"`{code}`", f"{name} {value}", *(int(counts[kind]) for counts in copies)])
+    return table(["id", "code", "kind", *(f"copies, {head}" for head in columns(CARD).values())], rows)
+
+
+def village_cards() -> str:
+    """The kinds of village card."""
+    shapes = dict(zip(cards.SHAPE_LETTERS, cards.SHAPES, strict=True))
+    rows = []
+    for code, count in zip(cards.VILLAGE_CODES, lists.card_list(lists.DEFAULT).villages, strict=True):
+        rows.append([f"`{code}`", " + ".join(shapes[letter] for letter in code), count])
+    return table(["code", "symbols", "village cards"], rows)
+
+
+def card_action_ids() -> str:
+    """The groups of action ids, which are the same for all numbers of players."""
+    firsts = [int(group[0][2]) for group in card_actions.GROUPS]
+    ends = [*firsts[1:], card_actions.ACTIONS]
+    rows = []
+    for (_, name, meaning), first, end in zip(card_actions.GROUPS, firsts, ends, strict=True):
+        rows.append([name, f"`{first}:{end}`", f"`{card_actions.names(2)[first]}`", meaning])
+    return table(["group", "ids", "first name", "meaning"], rows)
+
+
+# --- Samurai Spirit ---
+
+
+def spirit_data() -> dict[str, Any]:
+    """Cards and Kiai values with how sure they are."""
+    return json.loads((SPIRIT_DATA / "spirit.json").read_text(encoding="utf-8"))
+
+
+def raiders() -> str:
+    """The 66 raiders with the status of each."""
+    rows = []
+    for card in spirit_data()["cards"]:
+        penalty = ", ".join(card["penalties"]) or "–"
+        flames = "flames" if card["flames"] else ""
+        rows.append([card["id"], card["value"], card["defence"] or "–", penalty, flames, card["confidence"]])
+    return table(["card", "value", "symbol", "penalty", "flames", "status"], rows)
+
+
+def kiai_values() -> str:
+    """Kiai values with the status of each."""
+    rows = []
+    for one in spirit_data()["samurai"]:
+        sides = [f"{one[f'kiai_{side}']} ({one[f'confidence_{side}']})" for side in ("human", "animal")]
+        rows.append([one["name"], *sides])
+    return table(["samurai", "Kiai, human side", "animal side"], rows)
+
+
+def spirit_action_ids() -> str:
+    """The groups of action ids."""
+    rows = []
+    for first, last, name, meaning in spirit_actions.GROUPS:
+        ids = f"{first}" if first == last else f"{first}:{last + 1}"
+        if first == spirit_actions.PLAYER0:
+            ids = f"{first}:{first} + n"
+        rows.append([f"`{ids}`", f"`{name}`", f"`{spirit_actions.names(7)[first]}`", meaning])
+    return table(["ids", "name", "first of them", "meaning"], rows)
 
 
 # --- A traced turn, for the page of the environments ---
@@ -164,15 +237,39 @@ def trace() -> str:
 
 def pages() -> dict[str, dict[str, str]]:
     """All generated parts, by page."""
-    game = {
-        "facts": facts(),
-        "options": options(),
+    hexes = {n: len(topology.hexes_in_play(n)) for n in PLAYERS}
+    board = {
+        "facts": facts(
+            BOARD,
+            ("hexes", hexes),
+            ("open land hexes", topology.LANDS),
+            ("sea hexes", topology.SEAS),
+            ("settlements", topology.SETTLEMENTS),
+            ("figures of each kind", topology.FIGURES_EACH),
+        ),
+        "options": options(BOARD),
         "tiles": kinds(),
         "settlements": settlements(),
         "actions": action_ids(),
-        **{name: encoding(name) for name in GAME.encodings},
     }
-    return {"docs/board_game.md": game, "docs/environments.md": {"trace": trace()}}
+    card = {
+        "facts": facts(CARD, ("cards of a player", cards.CARDS_EACH), ("stones of each shape", cards.STONES_EACH)),
+        "options": options(CARD),
+        "cards": influence_cards(),
+        "villages": village_cards(),
+        "actions": card_action_ids(),
+    }
+    spirit = {
+        "facts": facts(SPIRIT),
+        "options": options(SPIRIT, samurai='`"random"` or a sequence of names, one a seat', first="a seat"),
+        "cards": raiders(),
+        "samurai": kiai_values(),
+        "actions": spirit_action_ids(),
+    }
+    found = {"docs/environments.md": {"trace": trace()}}
+    for page, game, parts in (("board_game", BOARD, board), ("card_game", CARD, card), ("spirit", SPIRIT, spirit)):
+        found[f"docs/{page}.md"] = parts | {name: encoding(game, name) for name in game.encodings}
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -6,7 +6,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from experiments.pages import refresh
 from samurai_env.card.actions import CELL0, CHOICE0, GROUPS, names
 from samurai_env.card.advice import NEVER
 from samurai_env.card.cards import KIND_CODES
@@ -14,7 +13,6 @@ from samurai_env.card.game import GAME
 from samurai_env.card.hidden import redetermine
 from samurai_env.core.bits import pick
 from samurai_env.position import Position
-from tests import card_page
 from tests.card_table import LOOPS, PLAYERS, check_limits, dealt, play, positions, randomly, stones
 
 # --- What each seat may know ---
@@ -190,10 +188,6 @@ def test_planes_name_the_action_of_every_free_cell():
             side = planes.view(seen, "name_side")[..., 0][free].astype(int)
             assert sorted(CELL0 + 4 * village + side) == position.legal_actions()
         randomly(position, rng, 1)
-
-
-def test_the_tables_of_the_page_are_those_of_the_code():
-    assert refresh(card_page.pages(), write=False) == [], "python -m tests.card_page writes them"
 
 
 def test_action_names_and_groups():

@@ -28,12 +28,9 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *s
 TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"python -m ((?:experiments|samurai_env|docs|tests)[\w.]*)([^`\n#|]*)")
-# These are checked where their game is tested.
-ELSEWHERE = ("docs/card_game.md", "docs/spirit.md")
 BLOCKS = [
     pytest.param(match[1], id=f"{name}-{number}")
     for name, text in TEXTS.items()
-    if name not in ELSEWHERE
     for number, match in enumerate(BLOCK.finditer(text), 1)
 ]
 
@@ -106,8 +103,7 @@ def test_the_tables_of_the_readme_follow_the_results() -> None:
 
 
 def test_no_generated_part_is_forgotten() -> None:
-    texts = {name: text for name, text in TEXTS.items() if name not in ELSEWHERE}
-    marked = {(name, mark) for name, text in texts.items() for mark in re.findall(r"<!-- (\w+) -->", text)}
+    marked = {(name, mark) for name, text in TEXTS.items() for mark in re.findall(r"<!-- (\w+) -->", text)}
     made = {(page, part) for page, parts in tables.pages().items() for part in parts}
     assert marked == made | {("README.md", part) for part in readme_tables.parts()}
 
