@@ -14,4 +14,5 @@ def _ppo(variant: Variant, argument: str) -> Agent:
 register_agent("random", "random", random_agent.make)
 register_agent("greedy", "greedy", greedy.make)
 register_agent("mcts", "mcts:SIMULATIONS", mcts.make)
+register_agent("flat", "flat:SIMULATIONS", mcts.make_flat)
 register_agent("ppo", "ppo:PATH", _ppo)

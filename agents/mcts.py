@@ -38,6 +38,7 @@ class Settings:
         bias: weight of an action's advice, which fades as 1 / (visits + 1).
         depth: decisions played beyond the tree before the game's evaluation is asked; -1 plays to the end.
         greedy: share of those decisions that follow the game's advice; the others are random.
+        tree: decisions of a simulation that the tree may choose; 1 is a flat search, -1 sets no limit.
     """
 
     simulations: int = 1000
@@ -46,9 +47,13 @@ class Settings:
     bias: float = 5.0
     depth: int = 0
     greedy: float = 0.0
+    tree: int = -1
 
 
-NUMBERS = {"exploration": float, "widening": float, "bias": float, "depth": int, "greedy": float}
+# Every action is tried, and every game played to the end by the built-in player.
+FLAT = Settings(widening=0.0, bias=0.0, depth=-1, greedy=1.0, tree=1)
+
+NUMBERS = {"exploration": float, "widening": float, "bias": float, "depth": int, "greedy": float, "tree": int}
 
 
 def node_type(num_players: int) -> np.dtype:
@@ -82,11 +87,11 @@ def roll_out(state, depth, share, words, scores, out, rng):
     returns(state, out)
 
 
-def simulate(state, nodes, used, exploration, widening, bias, depth_limit, share, path, words, scores, out, rng):
+def simulate(state, nodes, used, exploration, widening, bias, depth_limit, share, tree, path, words, scores, out, rng):
     """One simulation from a redetermined root state; the number of nodes then used."""
     depth, node = 0, 0
     path[0] = 0
-    while not state.over:
+    while not state.over and depth != tree:
         legal(state, words)
         mover, children = state.seat, 0
         best, best_score = -1, -np.inf
@@ -165,6 +170,7 @@ def search(
     bias,
     depth,
     share,
+    tree,
     nodes,
     scratch,
     path,
@@ -188,7 +194,7 @@ def search(
             scratch[0] = states[i]
             redetermine(scratch[0], seat, rng)
             used = simulate(
-                scratch[0], nodes, used, exploration, widening, bias, depth, share, path, words, scores, out, rng
+                scratch[0], nodes, used, exploration, widening, bias, depth, share, tree, path, words, scores, out, rng
             )
         counts[i] = 0
         most, child = -1, root.child
@@ -222,7 +228,7 @@ class MCTSAgent:
 
     def __init__(self, variant: Variant, settings: Settings) -> None:
         if settings.simulations < 1:
-            raise ValueError(f"mcts needs at least 1 simulation a decision, not {settings.simulations}")
+            raise ValueError(f"a search needs at least 1 simulation a decision, not {settings.simulations}")
         if variant.game.compiled.evaluate is None:
             settings = replace(settings, depth=-1)
         self.settings = settings
@@ -248,6 +254,7 @@ class MCTSAgent:
             s.bias,
             s.depth,
             s.greedy,
+            s.tree,
             self._nodes,
             self._scratch,
             self._path,
@@ -264,23 +271,36 @@ class MCTSAgent:
         return self.visits(states, keys)[0]
 
 
+def _make(variant: Variant, argument: str, name: str, settings: Settings) -> MCTSAgent:
+    number, *rest = argument.split(",")
+    try:
+        settings = replace(settings, simulations=int(number))
+    except ValueError:
+        raise ValueError(f"{name} takes a number of simulations, as in {name}:1000, not {number!r}") from None
+    for item in rest:
+        key, _, text = item.partition("=")
+        if key not in NUMBERS:
+            raise ValueError(f"{name} has no setting {key!r}; it has {', '.join(NUMBERS)}")
+        try:
+            settings = replace(settings, **{key: NUMBERS[key](text)})
+        except ValueError:
+            raise ValueError(f"setting {key} of {name} is a number, not {text!r}") from None
+    return MCTSAgent(variant, settings)
+
+
 def make(variant: Variant, argument: str) -> MCTSAgent:
     """From a spec: `mcts:1000`, or with settings such as `mcts:1000,widening=0,bias=0`.
 
     Raises:
         ValueError: no number, fewer than 1 simulation, or an unknown setting.
     """
-    number, *rest = argument.split(",")
-    try:
-        settings = Settings(simulations=int(number))
-    except ValueError:
-        raise ValueError(f"mcts takes a number of simulations, as in mcts:1000, not {number!r}") from None
-    for item in rest:
-        name, _, text = item.partition("=")
-        if name not in NUMBERS:
-            raise ValueError(f"mcts has no setting {name!r}; it has {', '.join(NUMBERS)}")
-        try:
-            settings = replace(settings, **{name: NUMBERS[name](text)})
-        except ValueError:
-            raise ValueError(f"setting {name} of mcts is a number, not {text!r}") from None
-    return MCTSAgent(variant, settings)
+    return _make(variant, argument, "mcts", Settings())
+
+
+def make_flat(variant: Variant, argument: str) -> MCTSAgent:
+    """From a spec: `flat:200`, Monte Carlo without a tree; settings as in `make`.
+
+    Raises:
+        ValueError: as `make`.
+    """
+    return _make(variant, argument, "flat", FLAT)

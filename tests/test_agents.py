@@ -11,7 +11,7 @@ from experiments.match import estimate, one_against_others, wilson
 from samurai_env import game_names, make_variant
 from samurai_env.core.loops import loops_of
 
-SPECS = ["random", "greedy", "mcts:30", "mcts:20,widening=0,bias=0,depth=-1"]
+SPECS = ["random", "greedy", "mcts:30", "mcts:20,widening=0,bias=0,depth=-1", "flat:8,exploration=0.5"]
 
 
 def variants():
@@ -62,6 +62,19 @@ def test_search_counts_its_simulations(variant):
     assert (counts.argmax(1) == actions).all() or (counts.max(1) == counts[np.arange(4), actions]).all()
 
 
+@pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
+def test_flat_search_tries_every_action(variant):
+    states = positions(variant, 4, 7)
+    _, counts = make_agent("flat:80,greedy=0", variant).visits(states, np.arange(4, dtype=np.uint64))
+    masks = np.zeros((4, variant.num_actions), np.int8)
+    for i in range(4):
+        loops_of(variant.game).write_legal(states, i, np.zeros(variant.num_words, np.uint64), masks[i])
+    assert counts.sum(1).tolist() == [80] * 4
+    few = masks.sum(1) <= 80
+    assert few.any()
+    assert (counts[few] > 0).tolist() == (masks[few] == 1).tolist()
+
+
 def test_greedy_beats_random():
     variant = make_variant("samurai", 2)
     shares = one_against_others(variant, [make_agent("greedy", variant), make_agent("random", variant)], 0, 100)
@@ -97,6 +110,9 @@ def test_estimate_is_not_narrower_than_wilson():
         ("mcts:many", "takes a number of simulations"),
         ("mcts:0", "at least 1 simulation"),
         ("mcts:10,depht=2", "no setting 'depht'"),
+        ("flat", "flat takes a number of simulations"),
+        ("flat:0", "at least 1 simulation"),
+        ("flat:10,depht=2", "flat has no setting 'depht'"),
         ("mcts:10,bias=x", "is a number"),
         ("ppo", "needs the path"),
     ],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from experiments import bench, play, tournament, watch
+from experiments import bench, cooperative, play, tournament, watch
 from experiments.ratings import fit_strengths, rate
 from samurai_env import find_game, game_names
 from samurai_env.record import GameRecord
@@ -72,6 +72,41 @@ def test_watch_writes_a_record_that_verifies(game, tmp_path, capsys):
     position = watch.main(config)
     assert "returns by seat" in capsys.readouterr().out
     assert GameRecord.load(tmp_path / "game.txt").to_text().rstrip().endswith(position.hash())
+
+
+def cooperative_games():
+    return [name for name in game_names() if find_game(name).cooperative]
+
+
+@pytest.mark.parametrize("game", cooperative_games())
+def test_cooperative_table_goes_on_where_it_was_stopped(game, tmp_path):
+    console = Console(quiet=True)
+    fewest = find_game(game).players[0]
+    config = cooperative.Config(game, ("random",), (fewest,), games=20, output=tmp_path, processes=1)
+    first = cooperative.play(config, console)
+    saved = json.loads((tmp_path / "wins.json").read_text())
+    # One chunk is lost, and more games are wanted: only those are played, and the rest stays.
+    del saved["returns"][0]["chunks"]["10"]
+    (tmp_path / "wins.json").write_text(json.dumps(saved))
+    config.games = 25
+    again = cooperative.play(config, console)
+    (chunks,) = again.returns.values()
+    assert {k: chunks[k] for k in (0, 10)} == next(iter(first.returns.values()))
+    assert [len(chunks[k]) for k in sorted(chunks)] == [10, 10, 5]
+    cooperative.show(config, again, console)
+    assert "`random`, 25 games each" in (tmp_path / "table.md").read_text()
+
+
+def test_cooperative_table_refuses_what_it_cannot_play(tmp_path):
+    console = Console(quiet=True)
+    with pytest.raises(ValueError, match="is not cooperative"):
+        cooperative.play(cooperative.Config("samurai", output=tmp_path), console)
+    game = cooperative_games()[0]
+    with pytest.raises(ValueError, match="has no option 'luck'"):
+        cooperative.play(cooperative.Config(game, vary="luck", output=tmp_path), console)
+    (tmp_path / "wins.json").write_text('{"returns": [{}]}')
+    with pytest.raises(ValueError, match="is damaged"):
+        cooperative.play(cooperative.Config(game, output=tmp_path), console)
 
 
 def test_play_hides_what_is_secret_and_explains_errors(tmp_path, monkeypatch):

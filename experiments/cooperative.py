@@ -1,0 +1,215 @@
+"""How often agents win a cooperative game, by number of players and by one option.
+
+    python -m experiments.cooperative --game samurai_spirit --agents random greedy --vary difficulty --games 1000
+
+Every agent plays the same deals, all seats at once. Rates are shown with Wilson's 95 % intervals. Results go to
+wins.json as they come, the table to table.md; the same command goes on where it was stopped, and more agents or more
+games may be added later.
+"""
+
+import json
+import multiprocessing
+import os
+import platform
+import time
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from agents.arena import play_games
+from agents.base import make_agent
+from agents.networks import write_atomically
+from experiments import pages
+from experiments.common import Interrupt, parse_options, progress_bar
+from experiments.match import MATCH_SEED, Estimate, wilson
+from experiments.tournament import _quiet_worker, commit
+from samurai_env import __version__, find_game, parse_spec
+from samurai_env.core.game import Variant
+
+CHUNK = 10  # games a worker plays at a time
+
+
+@dataclass
+class Config:
+    """Settings of a table of win rates."""
+
+    game: str
+    """Name of a cooperative game."""
+    agents: tuple[str, ...] = ("random", "greedy")
+    """Specs of the agents."""
+    players: tuple[int, ...] = ()
+    """Numbers of players; all that the game allows if not given."""
+    vary: str | None = None
+    """An option: a line of the table for each of its values."""
+    options: tuple[str, ...] = ()
+    """The game's other options as name=value."""
+    games: int = 200
+    """Games of each agent and variant."""
+    output: Path = Path("runs/cooperative")
+    """Folder for wins.json and table.md."""
+    processes: int = field(default_factory=lambda: os.cpu_count() or 1)
+    """Worker processes."""
+
+
+def variants(config: Config) -> dict[tuple[str, int], Variant]:
+    """What is played, by (value of the varied option as text, number of players).
+
+    Raises:
+        ValueError: the game is not cooperative, or has no such option, value or number of players.
+    """
+    game = find_game(config.game)
+    if not game.cooperative:
+        raise ValueError(f"{game.title} is not cooperative; see experiments.tournament")
+    options = parse_options(config.game, config.options)
+    lines: list[tuple[str, dict[str, Any]]] = [("", {})]
+    if config.vary is not None:
+        if config.vary not in game.options:
+            raise ValueError(f"{game.title} has no option {config.vary!r}; it has {', '.join(game.options)}")
+        option = game.options[config.vary]
+        lines = [(option.text(value), {config.vary: value}) for value in option.values]
+    return {
+        (line, n): game.variant(n, **{**options, **varied})
+        for line, varied in lines
+        for n in config.players or game.players
+    }
+
+
+@cache
+def _agent(spec: str, variant: str) -> Any:
+    return make_agent(spec, parse_spec(variant))
+
+
+def play_chunk(task: tuple[str, str, int, int]) -> tuple[str, str, int, list[float]]:
+    """Worker: an agent in all seats of some games; what they returned."""
+    agent, variant, first, games = task
+    made = parse_spec(variant)
+    seeds = np.arange(first, first + games, dtype=np.uint64) + np.uint64(MATCH_SEED)
+    returns = play_games(made, [_agent(agent, variant)], np.zeros((games, made.num_players), np.int64), seeds)
+    return agent, variant, first, returns[:, 0].tolist()
+
+
+class Wins:
+    """The returns of the games played, by (agent, variant) and number of the first game of a chunk; kept in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.returns: dict[tuple[str, str], dict[int, list[float]]] = {}
+        if not path.exists():
+            return
+        try:
+            for found in json.loads(path.read_text(encoding="utf-8"))["returns"]:
+                chunks = {int(first): chunk for first, chunk in found["chunks"].items()}
+                self.returns[found["agent"], found["variant"]] = chunks
+        except (json.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
+            raise ValueError(f"{path} is damaged ({error!r}); move it away or choose another --output") from None
+
+    def write(self) -> None:
+        """Write all results with what is needed to repeat them."""
+        record = {
+            "version": __version__,
+            "commit": commit(),
+            "python": platform.python_version(),
+            "machine": f"{platform.machine()} {platform.system()}, {os.cpu_count()} cores",
+            "deal_seeds": f"{MATCH_SEED} + number of the game",
+            "returns": [
+                {"agent": agent, "variant": variant, "chunks": {str(first): chunks[first] for first in sorted(chunks)}}
+                for (agent, variant), chunks in self.returns.items()
+            ],
+        }
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.path, lambda path: path.write_text(json.dumps(record) + "\n", encoding="utf-8"))
+
+    def rate(self, agent: str, variant: Variant) -> tuple[Estimate, int] | None:
+        """Mean return with its interval, and the number of games; None without games."""
+        games = [value for chunk in self.returns.get((agent, variant.spec), {}).values() for value in chunk]
+        if not games:
+            return None
+        mean = float(np.mean(games))
+        low, high = wilson(mean, len(games))
+        return Estimate(mean, max(0.0, low), min(1.0, high)), len(games)
+
+
+def play(config: Config, console: Console) -> Wins:
+    """Play all that is not yet played; Ctrl-C keeps what is done."""
+    settings = list(variants(config).values())
+    for spec in config.agents:
+        for variant in settings:
+            make_agent(spec, variant)  # complains before anything is played
+    wins = Wins(config.output / "wins.json")
+    tasks, done = [], 0
+    for spec in config.agents:
+        for variant in settings:
+            played = wins.returns.setdefault((spec, variant.spec), {})
+            for first in range(0, config.games, CHUNK):
+                count = min(CHUNK, config.games - first)
+                if len(played.get(first, ())) >= count:
+                    done += count
+                else:
+                    tasks.append((spec, variant.spec, first, count))
+    context, saved = multiprocessing.get_context("spawn"), time.monotonic()
+    with (
+        Interrupt() as interrupt,
+        progress_bar(console, "games", done + sum(task[-1] for task in tasks), done) as bar,
+        context.Pool(min(config.processes, max(1, len(tasks))), _quiet_worker) as pool,
+    ):
+        for agent, variant_spec, first, returns in pool.imap_unordered(play_chunk, tasks):
+            wins.returns[agent, variant_spec][first] = returns
+            done += len(returns)
+            bar(done, agent)
+            if interrupt.asked:
+                break
+            if time.monotonic() - saved > 20:
+                wins.write()
+                saved = time.monotonic()
+    wins.write()
+    if interrupt.asked:
+        console.print("stopped; the same command goes on from here")
+    return wins
+
+
+def show(config: Config, wins: Wins, console: Console) -> None:
+    """Print a table for each agent with results, and write all of them to table.md."""
+    played = variants(config)
+    lines = list(dict.fromkeys(line for line, _ in played))
+    columns = list(dict.fromkeys(n for _, n in played))
+    header = [config.vary or "", *(f"{n} player{'s' if n > 1 else ''}" for n in columns)]
+    parts = []
+    for agent in dict.fromkeys(agent for agent, _ in wins.returns):
+        found = {key: wins.rate(agent, variant) for key, variant in played.items()}
+        counts = sorted({rate[1] for rate in found.values() if rate})
+        if not counts:
+            continue
+        number = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+        rows = []
+        for line in lines:
+            rates = [found[line, n] for n in columns]
+            rows.append([line, *(str(rate[0]).strip() if rate else "" for rate in rates)])
+        table = Table(title=f"{agent}: victories in {number} games, 95 % intervals")
+        for name in header:
+            table.add_column(name, justify="left" if name == header[0] else "right")
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+        parts.append(f"`{agent}`, {number} games each:\n\n{pages.table(header, rows)}\n")
+    text = f"# {find_game(config.game).title}: victories with 95 % intervals\n\n" + "\n".join(parts)
+    (config.output / "table.md").write_text(text, encoding="utf-8")
+    console.print(f"results and table are in {config.output}")
+
+
+def main(config: Config) -> None:
+    """Play and show."""
+    console = Console()
+    show(config, play(config, console), console)
+
+
+if __name__ == "__main__":
+    try:
+        main(tyro.cli(Config, description=__doc__))
+    except (ValueError, FileNotFoundError) as error:
+        raise SystemExit(f"error: {error}") from None
