@@ -2,7 +2,6 @@
 PYTHON ?= python3
 TOTAL_STEPS ?= 3000000
 RUN ?= runs/first
-GAMES ?= 100000
 WORKERS ?= auto
 
 VENV := .venv
@@ -53,8 +52,9 @@ docs: dev  ## write the generated tables and build the pages into site/
 	$(PY) -m docs.tables
 	$(PY) -m mkdocs build --strict
 
-check-rules: dev  ## play GAMES games of the compiled rules against the plain reference (hours)
-	$(PY) -m tests.check_rules --game samurai --games $(GAMES) --processes 2
+check-rules: dev  ## play GAMES games of each game (default 100000 of the board game, 20000 of the others) against the plain references (hours)
+	$(PY) -m tests.check_rules --game samurai --games $(or $(GAMES),100000) --processes 2
+	$(PY) -m tests.check_rules --game samurai_card --game samurai_spirit --games $(or $(GAMES),20000) --processes 2
 
 bench: install  ## measure steps, games, simulations and training steps a second
 	$(PY) -m experiments.bench
