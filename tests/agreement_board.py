@@ -17,7 +17,7 @@ from samurai_env.core.record import HEADER
 from samurai_env.position import Position
 from tests.agreement import Match as Base
 from tests.reference import board as reference
-from tests.reference.board import FIGURES, BoardGame
+from tests.reference.board import FIGURES, HAND_SIZE, BoardGame
 
 # The reference reads its files for every game; nobody changes what it gets.
 load_map = reference.load_map = cache(reference.load_map)
@@ -104,10 +104,13 @@ class Reference(BoardGame):
         return total
 
     def _pick(self, kind: str) -> None:
-        # Which of two equal tiles is picked is open: the core takes the one that would be drawn last.
-        supply = self.supplies[self.seat]
-        supply.insert(0, supply.pop(len(supply) - 1 - supply[::-1].index(kind)))
+        seat = self.seat
         super()._pick(kind)
+        if self.hands[seat].total() == HAND_SIZE:  # the core shuffles the rest now
+            record = self.position.record
+            order = [KIND_CODES[tile] for tile in record["supply"][seat, record["drawn"][seat] :]]
+            if Counter(order) == Counter(self.supplies[seat]):  # else the comparison of the supplies tells
+                self.supplies[seat] = order
 
     def _capture(self) -> None:
         self.before_capture()
@@ -308,11 +311,12 @@ class Match(Base):
                 movable[seat] |= 1 << index
         lands = len(t.lands)
         free = int.from_bytes(np.packbits(codes == 0, bitorder="little").tobytes(), "little")
-        influence = np.tensordot(t.touches, t.power[codes], 1).astype(np.int8)
+        influence = np.tensordot(t.touches, t.power[codes], 1).astype(np.int8).transpose(2, 0, 1)  # seats first
         self.codes = codes
         self.influence = influence
         self.of_tiles = {
             "land_tile": codes[:lands].tobytes(),
+            "land_strength": t.power[codes[:lands]].sum(2).astype(np.int8).tobytes(),
             "sea_tile": codes[lands:].tobytes(),
             "influence": influence.tobytes(),
             "land_free": (free & ((1 << lands) - 1)).to_bytes(8, "little"),
@@ -321,13 +325,15 @@ class Match(Base):
         }
 
     def row_of(self, seat: int) -> tuple[bytes, ...]:
-        """Hand, unseen tiles, kinds in the hand and tiles drawn of one seat, in the core's form."""
+        """What a seat has, in the core's form: hand, unseen, kinds, drawn, hand_size, supply_size."""
         hand, supply = self.game.hands[seat], self.game.supplies[seat]
         row = [hand.get(code, 0) for code in KIND_CODES]
         unseen = [count + supply.count(code) for count, code in zip(row, KIND_CODES, strict=True)]
         kinds = sum(1 << kind for kind, count in enumerate(row) if count)
         picking = self.game.phase == "first hand" and sum(row) < 5
-        return bytes(row), bytes(unseen), kinds.to_bytes(4, "little"), bytes([0 if picking else 20 - len(supply)])
+        drawn = 0 if picking else 20 - len(supply)
+        sizes = bytes([sum(row)]), bytes([len(supply)])
+        return bytes(row), bytes(unseen), kinds.to_bytes(4, "little"), bytes([drawn]), *sizes
 
     def expected(self) -> dict[str, object]:
         """Every field of the record but seed and random stream, as bytes or number."""
@@ -341,7 +347,7 @@ class Match(Base):
                     figures[FIGURE[figure]] |= bit
                 if not self.empty[town]:
                     surrounded |= bit
-        hands, unseen, kinds, drawn = zip(*self.rows, strict=True)
+        hands, unseen, kinds, drawn, hand_size, supply_size = zip(*self.rows, strict=True)
         options = self.position.variant.option_items
         return {
             **self.of_tiles,
@@ -351,6 +357,8 @@ class Match(Base):
             "unseen": b"".join(unseen),
             "kinds": b"".join(kinds),
             "drawn": b"".join(drawn),
+            "hand_size": b"".join(hand_size),
+            "supply_size": b"".join(supply_size),
             "captured": bytes([taken[f] for taken in game.captured for f in FIGURES]),
             "aside": bytes([game.aside[f] for f in FIGURES]),
             "pool": bytes([game.pool[f] - early for f in FIGURES]),
@@ -412,17 +420,17 @@ class Match(Base):
         town, figure = self.rng.choice(self.t.towns), self.rng.choice(FIGURES)
         if not self.game.pending_hex:
             direct = self.game.influence(town, figure)
-            if self.influence[self.t.town_index[town], FIGURE[figure]].tolist() != direct:
+            if self.influence[:, self.t.town_index[town], FIGURE[figure]].tolist() != direct:
                 yield f"the summed influence on {figure} in {town} is not the reference's {direct}"
 
     def blocks(self, view: dict) -> dict[str, object]:
         """The blocks of the `flat` encoding from what a seat may know; None where nothing is said (after the end)."""
         t, n = self.t, self.n
         lands, over = len(t.lands), self.game.over
-        owner, strength = np.zeros((lands, n)), np.zeros((lands, 3))
-        movable, ships, from_land = np.zeros(lands), np.zeros((len(t.seas), n)), np.zeros(lands)
+        owner, strength = np.zeros((n, lands)), np.zeros((lands, 3))
+        movable, ships, from_land = np.zeros(lands), np.zeros((n, len(t.seas))), np.zeros(lands)
         empty = np.array([len(t.town_lands[town]) for town in t.towns])
-        influence = np.zeros((len(t.towns), 3, n), np.int64)
+        influence = np.zeros((n, len(t.towns), 3), np.int64)
         for h, (player, code) in view["tiles"].items():
             index = t.hexes[h]
             if h == view["pending_hex"]:
@@ -430,14 +438,14 @@ class Match(Base):
                 code = view["pending_moved"]
             kind = KIND[code]
             for town in t.beside[h]:
-                influence[t.town_index[town], :, player] += STRENGTH[kind]
+                influence[player, t.town_index[town]] += STRENGTH[kind]
                 empty[t.town_index[town]] -= index < lands
             if index < lands:
-                owner[index, player] = 1
+                owner[player, index] = 1
                 strength[index] = STRENGTH[kind]
                 movable[index] = PLAIN[kind] and kind != TX
             else:
-                ships[index - lands, player] = STRENGTH[kind, 0]
+                ships[player, index - lands] = STRENGTH[kind, 0]
         figures = np.array([[f in view["figures"][town] for town in t.towns] for f in FIGURES])
         pool = np.array(counts(view["pool"], FIGURES))
         if view["phase"] == "first hand":  # see `expected`

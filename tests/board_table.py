@@ -77,7 +77,7 @@ class Table:
         return {h: ((code - 1) // KINDS, KIND_CODES[(code - 1) % KINDS]) for h, code in placed if code}
 
     def influence(self, town: str, figure: str) -> list[int]:
-        return self.record["influence"][self.towns.index(town), FIGURES.index(figure)].tolist()
+        return self.record["influence"][:, self.towns.index(town), FIGURES.index(figure)].tolist()
 
     def land(self) -> set[str]:
         """All open land hexes in play."""
@@ -143,6 +143,7 @@ def put_tiles(record: np.void, seat: int, hand: list[str], supply: list[str]) ->
     record["hand"][seat] = counts["hand"]
     record["unseen"][seat] = np.add(counts["hand"], counts["row"])
     record["kinds"][seat] = sum(1 << KIND_CODES.index(code) for code in set(hand))
+    record["hand_size"][seat], record["supply_size"][seat] = len(hand), len(supply)
     record["drawn"][seat] = TILES - len(supply)
     record["supply"][seat, TILES - len(supply) :] = [KIND_CODES.index(code) for code in supply]
 
@@ -156,6 +157,7 @@ def put_tile(table: Table, place: str, owner: int, code: str) -> None:
     terrain, index, hex_ = found
     record[f"{terrain}_tile"][index] = 1 + KINDS * owner + kind
     if terrain == "land":
+        record["land_strength"][index] = STRENGTH[kind]
         record["land_free"] &= ~np.uint64(1 << index)
         if int(PLAIN) >> kind & 1 and code != "TX":
             record["movable"][owner] |= np.uint64(1 << index)
@@ -163,7 +165,7 @@ def put_tile(table: Table, place: str, owner: int, code: str) -> None:
         record["sea_free"][index // 64] &= ~np.uint64(1 << index % 64)
     for town, settlement in enumerate(SETTLEMENT[: len(table.towns)]):
         if (settlement.col, settlement.row) in hex_.neighbours():
-            record["influence"][town, :, owner] += STRENGTH[kind]
+            record["influence"][owner, town] += STRENGTH[kind]
 
 
 def numbered(hexes: list[Hex], label: str) -> list[tuple[int, Hex]]:

@@ -23,7 +23,7 @@ GOLDEN = Path(__file__).parent / "golden"
 PERFT = Path(__file__).parent / "perft"
 # Perft counts end with this depth, or before the first larger count. Spirit has few choices, but chains of them.
 DEPTH, LARGEST = {"samurai": 4, "samurai_card": 6, "samurai_spirit": 9}, 1_000_000
-CARD_DEALS = 6  # that are counted for each number of players: the card game has one variant for each
+CARD_DEALS = 4  # that are counted for each number of players: the card game has one variant for each
 
 
 def spirit_variants() -> dict[str, Variant]:

@@ -94,19 +94,19 @@ def test_the_encodings_say_the_same(players: int) -> None:
             seen = {name: position.observe(seat, name) for name in ("flat", "tokens", "planes")}
             f = {block.name: flat.view(seen["flat"], block.name) for block in flat.blocks}
             t = {block.name: tokens.view(seen["tokens"], block.name) for block in tokens.blocks}
-            towns, lands, seas = len(f["empty_land"]), len(f["land_movable"]), len(f["sea_strength"])
+            towns, lands, seas = len(f["empty_land"]), len(f["land_movable"]), f["sea_strength"].shape[1]
             sea, land = slice(towns + lands, towns + lands + seas), slice(towns, towns + lands)
             # hexes
             same(t["figures"][:towns].T, f["figures"])
-            same(t["influence"][:towns], f["influence"])
+            same(t["influence"][:towns].transpose(2, 0, 1), f["influence"])
             same(t["empty_land"][:towns, 0], f["empty_land"])
-            same(t["owner"][land], f["land_owner"])
+            same(t["owner"][land].T, f["land_owner"])
             same(t["strength"][land], f["land_strength"])
             same(t["movable"][land, 0], f["land_movable"])
             same(t["from_land"][land, 0], f["from_land"])
             same(t["from_spot"][1:towns].T, f["from_spot"])
-            same(t["owner"][sea], f["sea_strength"] > 0)
-            same(t["strength"][sea], f["sea_strength"].sum(1, keepdims=True).repeat(3, 1))
+            same(t["owner"][sea].T, f["sea_strength"] > 0)
+            same(t["strength"][sea], f["sea_strength"].sum(0)[:, None].repeat(3, 1))
             # players and table
             rows = slice(towns + lands + seas, towns + lands + seas + n)
             for name in ("unseen", "captured"):

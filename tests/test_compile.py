@@ -42,7 +42,7 @@ def call(function, states):
 def tie(states):
     """Two equal influences on a surrounded helmet: who gets it, how many are set aside."""
     states["figures"][0, 0] = states["surrounded"][0] = 2
-    states["influence"][0, 1, 0] = 2
+    states["influence"][0, :, 1, 0] = 2
     call(rules.capture, states)
     return [states["captured"][0, :, 0].tolist(), int(states["aside"][0, 0])]
 
@@ -62,7 +62,7 @@ def lay(state):
 def strength(states):
     """The influence of the first kind of tile, which comes from a data file."""
     call(lay, states)
-    return int(states["influence"][0, :, 0, 0].max())
+    return int(states["influence"][0, 0, :, 0].max())
 
 
 def returns(states):
@@ -144,7 +144,7 @@ def test_an_edited_rule_in_another_file_is_noticed(copy: Copy) -> None:
     assert copy.run("tie", "returns") == ([[[0, 0], 1], [1.0, -1.0]], 0, 2)  # set aside
     copy.edit("board/rules.py", TIE, OTHER_TIE)
     assert copy.run("tie", "returns") == ([[[0, 1], 0], [1.0, -1.0]], 0, 2)  # the last of the tied takes it
-    copy.edit("board/rules.py", "(n * share - 1.0) / (n - 1.0)", "n * share")
+    copy.edit("core/winning.py", "(n * share - 1.0) / (n - 1.0)", "n * share")
     assert copy.run("tie", "returns") == ([[[0, 1], 0], [2.0, 0.0]], 0, 2)
 
 

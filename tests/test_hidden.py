@@ -71,7 +71,7 @@ def test_redetermination_depends_on_its_stream_alone(variant) -> None:
 
 
 def picking(position: Position, seat: int) -> bool:
-    """Whether the seat is (or will be) choosing the first hand: its supply row still holds all twenty."""
+    """Whether the seat is (or will be) choosing the first hand: its supply row holds all twenty, not shuffled yet."""
     record = position.record
     return record["phase"] == FIRST_HAND and record["drawn"][seat] == 0
 
@@ -180,6 +180,30 @@ def test_the_order_of_a_supply_is_drawn_uniformly() -> None:
         assert is_uniform(found, dict.fromkeys(found, 1))
 
 
+@pytest.mark.parametrize("anew", [False, True])
+def test_the_supply_left_by_a_chosen_hand_is_uniform(anew) -> None:
+    """Where the second S1 and the only SH2 lie; also if the rest of the hand is drawn anew during the choice."""
+    variant, rng, seconds, onlies = BOARD.variant(2, first_hand="choose"), stream(10), Counter(), Counter()
+    s1, sh2 = KIND_CODES.index("S1"), KIND_CODES.index("SH2")
+    draws = 6_000
+    for seed in range(draws):
+        position = Position(variant, seed)
+        position.step(s1)
+        if anew:  # what the other seat imagines: the picked tile may be another one
+            position = position.redetermined(1, rng)
+            if not position.record["hand"][0, s1]:
+                continue
+        for code in ("H2", "H3", "H4", "B2", "B3"):
+            if position.seat == 0 and position.record["hand"][0, KIND_CODES.index(code)] == 0:
+                position.step(KIND_CODES.index(code))
+        row = supply(position, 0)
+        seconds[row.index(s1)] += 1
+        onlies[row.index(sh2)] += 1
+    assert (seconds.total() == draws) != anew
+    assert is_uniform(seconds, dict.fromkeys(range(15), 1))
+    assert is_uniform(onlies, dict.fromkeys(range(15), 1))
+
+
 def test_a_seat_that_goes_on_holds_a_tile_that_it_can_play() -> None:
     """After the plain tile only quick ones can be played: the hands without one are left out, the rest stay uniform."""
     position, rng = late_position(seat_to_move=True, mid_turn=True), stream(9)
@@ -232,6 +256,8 @@ def swap_hand_and_supply(position: Position, seat: int, rng: random.Random) -> b
 
 
 def reorder_supply(position: Position, seat: int, rng: random.Random) -> None:
+    if picking(position, seat):
+        return  # not shuffled yet
     row = supply(position, seat)
     rng.shuffle(row)
     position.record["supply"][seat, position.record["drawn"][seat] :] = row

@@ -163,7 +163,8 @@ def test_tiles_and_figures_are_conserved(spec: str, seed: int, choices: int) -> 
             if pending >= 0:
                 total[pending] += 1
             assert np.array_equal(total, COPIES)
-            assert record["hand"][seat].sum() <= 5
+            assert record["hand"][seat].sum() == record["hand_size"][seat] <= 5
+            assert record["unseen"][seat].sum() == record["hand_size"][seat] + record["supply_size"][seat]
             assert (record["hand"][seat] <= record["unseen"][seat]).all()
         if position.over:
             break
@@ -184,9 +185,9 @@ def rotated(position: Position, turn: int) -> Position:
     n = position.variant.num_players
     other = position.clone()
     old, new = position.record, other.record
-    for name in ("hand", "unseen", "supply", "drawn", "captured", "kinds", "movable"):
+    for name in ("hand", "unseen", "hand_size", "supply_size", "supply", "drawn", "captured", "kinds", "movable"):
         new[name] = np.roll(old[name], turn, 0)
-    new["influence"] = np.roll(old["influence"], turn, 2)
+    new["influence"] = np.roll(old["influence"], turn, 0)
     new["seat"] = (old["seat"] + turn) % n
     new["winners"] = sum(1 << (s + turn) % n for s in range(n) if int(old["winners"]) >> s & 1)
     for name in ("land_tile", "sea_tile"):
@@ -252,7 +253,8 @@ def with_other_kinds(position: Position, kinds: str) -> Position:
     old, new = position.record, other.record
     for figure in range(3):
         new["figures"][to[figure]] = old["figures"][figure]
-        new["influence"][:, to[figure]] = old["influence"][:, figure]
+        new["influence"][:, :, to[figure]] = old["influence"][:, :, figure]
+        new["land_strength"][:, to[figure]] = old["land_strength"][:, figure]
         new["captured"][:, to[figure]] = old["captured"][:, figure]
         new["aside"][to[figure]] = old["aside"][figure]
         new["pool"][to[figure]] = old["pool"][figure]
@@ -282,8 +284,8 @@ def test_no_kind_is_special(spec: str, seed: int, choices: int, kinds: str, part
     new_names = relettered(names, kinds)
     rng = random.Random(choices)
     position = play_random(Position(variant, seed), rng, int(part * 100))
-    while variant.options["figure_setup"] == "random" and PHASES[position.record["phase"]] == "first_hand":
-        play_random(position, rng, 1)  # the figures are still to be drawn
+    while PHASES[position.record["phase"]] == "first_hand":
+        play_random(position, rng, 1)  # supplies, and with one option figures, are still to be drawn
     other = with_other_kinds(position, kinds)
     while not position.over:
         assert with_other_kinds(position, kinds).hash() == other.hash()

@@ -57,8 +57,8 @@ def lead_of(state, seat, settlement, figure):
     best = 0
     for other in range(state.hand.shape[0]):
         if other != seat:
-            best = max(best, state.influence[settlement, figure, other])
-    return state.influence[settlement, figure, seat] - best
+            best = max(best, state.influence[other, settlement, figure])
+    return state.influence[seat, settlement, figure] - best
 
 
 @jit
@@ -70,7 +70,7 @@ def empty_around(state, settlement):
 @jit
 def change(state, seat, settlement, kind, filled, sign, worths, w):
     """What a tile beside one settlement changes: `filled` land hexes fewer, its strength added or taken (`sign`)."""
-    if settlement >= state.influence.shape[0]:
+    if settlement >= state.influence.shape[1]:
         return 0.0
     total = 0.0
     for figure in range(3):
@@ -180,7 +180,7 @@ def tile_gain(state, seat, kind, worths, w):
 @jit
 def advise_with(state, scores, w):
     """`advise` with given parameters (float64, shape (PARAMETERS,))."""
-    n, seat, phase, towns = state.hand.shape[0], state.seat, state.phase, state.influence.shape[0]
+    n, seat, phase, towns = state.hand.shape[0], state.seat, state.phase, state.influence.shape[1]
     worths = (worth(state, seat, 0, w), worth(state, seat, 1, w), worth(state, seat, 2, w))
     scores[:] = NEVER
     if phase == TILE:

@@ -35,7 +35,7 @@ def expect_figures(state, expected):
             empty = np.int64(popcount(SETTLEMENT_LAND[settlement] & state.land_free))
             total = 0.0
             for seat in range(n):
-                shares[seat] = np.exp(SHARPNESS[empty] * state.influence[settlement, figure, seat])
+                shares[seat] = np.exp(SHARPNESS[empty] * state.influence[seat, settlement, figure])
                 total += shares[seat]
             for seat in range(n):
                 expected[seat, figure] += shares[seat] / total

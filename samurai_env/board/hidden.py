@@ -38,38 +38,36 @@ def redetermine(state, seat, rng):
 @jit
 def deal(state, seat, rng):
     """Split a player's unseen tiles at random into a hand and a supply of the present sizes."""
-    held = 0
-    for kind in range(KINDS):
-        held += state.hand[seat, kind]
-        state.hand[seat, kind] = 0
+    held = state.hand_size[seat]
+    state.hand[seat] = 0
+    state.kinds[seat] = NO_KIND
     row = state.supply[seat, 0 if picking(state, seat) else state.drawn[seat] - held :]
     fill(state, seat, row)
     shuffle(rng, row)
-    kinds = NO_KIND
     for i in range(held):
         state.hand[seat, row[i]] += 1
-        kinds |= np.uint32(1) << np.uint32(row[i])
-    state.kinds[seat] = kinds
+        state.kinds[seat] |= np.uint32(1) << np.uint32(row[i])
+    if picking(state, seat):
+        fill(state, seat, row)  # the supply has no order yet
 
 
 @jit
 def order_supply(state, seat, rng):
     """Put the own supply into a random order, whatever order it has."""
-    row = state.supply[seat, state.drawn[seat] :]
     if picking(state, seat):
-        fill(state, seat, row)
-    else:
-        for kind in range(KINDS):
-            state.unseen[seat, kind] -= state.hand[seat, kind]
-        fill(state, seat, row)
-        for kind in range(KINDS):
-            state.unseen[seat, kind] += state.hand[seat, kind]
+        return
+    row = state.supply[seat, state.drawn[seat] :]
+    for kind in range(KINDS):
+        state.unseen[seat, kind] -= state.hand[seat, kind]
+    fill(state, seat, row)
+    for kind in range(KINDS):
+        state.unseen[seat, kind] += state.hand[seat, kind]
     shuffle(rng, row)
 
 
 @jit
 def picking(state, seat):
-    """Whether the row holds all twenty tiles: those picked are taken out when the first hand is complete."""
+    """Whether the seat's first hand is not complete: only then its supply is shuffled."""
     return state.phase == FIRST_HAND and state.drawn[seat] == 0
 
 

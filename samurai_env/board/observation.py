@@ -11,7 +11,6 @@ import numpy as np
 from samurai_env.board.state import PHASES
 from samurai_env.board.tiles import KINDS, MOVABLE, STRENGTH, TILES
 from samurai_env.board.topology import (
-    ALL_LAND,
     ALL_SEA,
     LANDS,
     SEAS,
@@ -20,8 +19,8 @@ from samurai_env.board.topology import (
     SETTLEMENTS,
     hexes_in_play,
 )
-from samurai_env.core.bits import ONE, has, lowest, popcount
-from samurai_env.core.compile import jit
+from samurai_env.core.bits import ONE, has, lowest, popcount, spread
+from samurai_env.core.compile import inlined, jit
 from samurai_env.core.encoding import Block, Encoding
 
 NONE = np.uint64(0)
@@ -54,21 +53,16 @@ _TABLE_BLOCKS = [
 ]
 
 
-@jit
+@inlined
 def write_player(state, observer, player, out, i):
     """Write the player blocks of one player at `out[i:]`; the index after them."""
     n = state.hand.shape[0]
     seat = (observer + player) % n
-    held = 0
     for kind in range(KINDS):
         out[i + kind] = state.unseen[seat, kind]
-        held += state.hand[seat, kind]
-    unseen = 0
-    for kind in range(KINDS):
-        unseen += state.unseen[seat, kind]
     i += KINDS
-    out[i] = held
-    out[i + 1] = unseen - held
+    out[i] = state.hand_size[seat]
+    out[i + 1] = state.supply_size[seat]
     i += 2
     hidden = player > 0 and n > 2 and state.hide_captures
     for figure in range(3):
@@ -78,7 +72,7 @@ def write_player(state, observer, player, out, i):
     return i + 1
 
 
-@jit
+@inlined
 def write_table(state, out, i):
     """Write the table blocks at `out[i:]` (zeros before); the index after them."""
     for figure in range(3):
@@ -96,7 +90,7 @@ def write_table(state, out, i):
     return i + 3
 
 
-# --- flat ---
+# --- flat: every block a copy of a row of the record, or a bit set spread out ---
 
 
 @cache
@@ -104,17 +98,16 @@ def flat(num_players: int) -> Encoding:
     """A vector for networks without an idea of the map (the default)."""
     n = num_players
     towns, lands, seas = int(SETTLEMENTS[n]), int(LANDS[n]), int(SEAS[n])
-    players = _player_blocks((n,))
     blocks = (
         Block("figures", (3, towns), (0, 1), "by kind, settlement: such a figure stands there"),
-        Block("influence", (towns, 3, n), (0, 60), "by settlement, kind of figure, player"),
+        Block("influence", (n, towns, 3), (0, 60), "by player, settlement, kind of figure"),
         Block("empty_land", (towns,), (0, 6), "by settlement: empty land hexes around it"),
-        Block("land_owner", (lands, n), (0, 1), "by land hex, player: a tile of that player lies there"),
+        Block("land_owner", (n, lands), (0, 1), "by player, land hex: a tile of that player lies there"),
         Block("land_strength", (lands, 3), (0, 4), "by land hex, kind of figure: strength of the tile there"),
         Block("land_movable", (lands,), (0, 1), "by land hex: a token exchange could move the tile there"),
-        Block("sea_strength", (seas, n), (0, 2), "by sea hex, player: strength of the ship there"),
+        Block("sea_strength", (n, seas), (0, 2), "by player, sea hex: strength of the ship there"),
         Block("hand", (KINDS,), (0, 2), "own tiles in the hand, by kind"),
-        *players,
+        *_player_blocks((n,)),
         *_TABLE_BLOCKS,
         Block("from_land", (lands,), (0, 1), "one-hot: the tile that a token exchange moves"),
         Block("from_spot", (3, towns - 1), (0, 1), "one-hot: first figure of an exchange, by kind, settlement but Edo"),
@@ -122,50 +115,41 @@ def flat(num_players: int) -> Encoding:
     return Encoding((sum(b.size for b in blocks),), 0, blocks, "one number an entry")
 
 
-@jit
+@inlined
 def observe_flat(state, seat, out):
     """Write the `flat` encoding of what `seat` sees into `out` (int8, its size)."""
-    n, towns = state.hand.shape[0], state.influence.shape[0]
+    n, towns = state.hand.shape[0], state.influence.shape[1]
     lands, seas = state.land_tile.shape[0], state.sea_tile.shape[0]
     out[:] = 0
     i = 0
     for figure in range(3):
-        standing = state.figures[figure]
-        while standing != NONE:
-            out[i + lowest(standing)] = 1
-            standing &= standing - ONE
+        spread(state.figures[figure], out[i : i + towns])
         i += towns
     for player in range(n):
         owner = (seat + player) % n
         for town in range(towns):
             for figure in range(3):
-                out[i + (3 * town + figure) * n + player] = state.influence[town, figure, owner]
-    i += towns * 3 * n
+                out[i + 3 * town + figure] = state.influence[owner, town, figure]
+        i += 3 * towns
     for town in range(towns):
         out[i + town] = popcount(SETTLEMENT_LAND[town] & state.land_free)
     i += towns
-    strengths = i + lands * n
-    movables = strengths + lands * 3
-    filled = ALL_LAND[n] & ~state.land_free
-    while filled != NONE:
-        land = np.int64(lowest(filled))
-        filled &= filled - ONE
-        tile = state.land_tile[land] - 1
-        owner, kind = tile // KINDS, tile % KINDS
-        out[i + land * n + (owner - seat + n) % n] = 1
+    for player in range(n):
+        first = 1 + KINDS * ((seat + player) % n)
+        for land in range(lands):
+            out[i + land] = first <= state.land_tile[land] < first + KINDS
+        i += lands
+    for land in range(lands):
         for figure in range(3):
-            out[strengths + land * 3 + figure] = STRENGTH[kind, figure]
-        out[movables + land] = (MOVABLE >> np.uint32(kind)) & np.uint32(1)
-    i = movables + lands
-    for word in range(2):
-        filled = ALL_SEA[n, word] & ~state.sea_free[word]
-        while filled != NONE:
-            sea = 64 * word + np.int64(lowest(filled))
-            filled &= filled - ONE
-            tile = state.sea_tile[sea] - 1
-            owner, kind = tile // KINDS, tile % KINDS
-            out[i + sea * n + (owner - seat + n) % n] = STRENGTH[kind, 0]
-    i += seas * n
+            out[i + 3 * land + figure] = state.land_strength[land, figure]
+    i += 3 * lands
+    movable = NONE
+    for owner in range(n):
+        movable |= state.movable[owner]
+    spread(movable, out[i : i + lands])
+    i += lands
+    write_ships(state, seat, out, i)
+    i += n * seas
     for kind in range(KINDS):
         out[i + kind] = state.hand[seat, kind]
     i += KINDS
@@ -178,20 +162,31 @@ def observe_flat(state, seat, out):
         out[i + state.from_spot] = 1
 
 
-@jit
+@inlined
+def write_ships(state, observer, out, i):
+    """The strengths of the ships, by player and sea hex (zeros before)."""
+    n, seas = state.hand.shape[0], state.sea_tile.shape[0]
+    for word in range(2):
+        filled = ALL_SEA[n, word] & ~state.sea_free[word]
+        while filled != NONE:
+            sea = 64 * word + np.int64(lowest(filled))
+            filled &= filled - ONE
+            tile = state.sea_tile[sea] - 1
+            player = (tile // KINDS - observer + n) % n
+            out[i + player * seas + sea] = STRENGTH[tile % KINDS, 0]
+
+
+@inlined
 def write_players_flat(state, seat, out, i):
     """The player blocks, each for all players together; the index after them."""
     n = state.hand.shape[0]
     sizes = i + n * KINDS
     for player in range(n):
         owner = (seat + player) % n
-        held, unseen = 0, 0
         for kind in range(KINDS):
             out[i + player * KINDS + kind] = state.unseen[owner, kind]
-            unseen += state.unseen[owner, kind]
-            held += state.hand[owner, kind]
-        out[sizes + player] = held
-        out[sizes + n + player] = unseen - held
+        out[sizes + player] = state.hand_size[owner]
+        out[sizes + n + player] = state.supply_size[owner]
         hidden = player > 0 and n > 2 and state.hide_captures
         for figure in range(3):
             out[sizes + 2 * n + 3 * player + figure] = HIDDEN if hidden else state.captured[owner, figure]
@@ -221,10 +216,10 @@ def _size(blocks: list[Block]) -> int:
     return sum(b.size for b in blocks)
 
 
-@jit
+@inlined
 def write_hex(state, observer, index, out, i):
     """Write the hex blocks of one hex (numbered settlements, land, sea) at `out[i:]`, zeros before."""
-    n, towns, lands = state.hand.shape[0], state.influence.shape[0], state.land_tile.shape[0]
+    n, towns, lands = state.hand.shape[0], state.influence.shape[1], state.land_tile.shape[0]
     tile = -1
     if index < towns:
         out[i] = 1
@@ -232,7 +227,7 @@ def write_hex(state, observer, index, out, i):
         for figure in range(3):
             out[i + 4 + figure] = has(state.figures[figure], index)
             for player in range(n):
-                out[i + 7 + figure * n + player] = state.influence[index, figure, (observer + player) % n]
+                out[i + 7 + figure * n + player] = state.influence[(observer + player) % n, index, figure]
             if index > 0 and state.from_spot == figure * (towns - 1) + index - 1:
                 out[i + 13 + 4 * n + figure] = 1
         out[i + 7 + 3 * n] = popcount(SETTLEMENT_LAND[index] & state.land_free)
@@ -276,7 +271,7 @@ def tokens(num_players: int) -> Encoding:
 def observe_tokens(state, seat, out):
     """Write the `tokens` encoding of what `seat` sees into `out` (int8, rows x columns)."""
     n = state.hand.shape[0]
-    hexes = state.influence.shape[0] + state.land_tile.shape[0] + state.sea_tile.shape[0]
+    hexes = state.influence.shape[1] + state.land_tile.shape[0] + state.sea_tile.shape[0]
     out[:] = 0
     width = 16 + 4 * n
     for index in range(hexes):
@@ -335,7 +330,7 @@ def planes(num_players: int) -> Encoding:
 def observe_planes(state, seat, out):
     """Write the `planes` encoding of what `seat` sees into `out` (int8, planes x rows x columns)."""
     n = state.hand.shape[0]
-    hexes = state.influence.shape[0] + state.land_tile.shape[0] + state.sea_tile.shape[0]
+    hexes = state.influence.shape[1] + state.land_tile.shape[0] + state.sea_tile.shape[0]
     width = 16 + 4 * n
     row = np.zeros(out.shape[0], np.int8)
     for kind in range(KINDS):

@@ -34,7 +34,7 @@ from samurai_env.board.tiles import (
 )
 from samurai_env.board.topology import LAND_BESIDE, SEA_BESIDE, SETTLEMENT_LAND
 from samurai_env.core.bits import bit, has, lowest, popcount, put
-from samurai_env.core.compile import jit
+from samurai_env.core.compile import inlined, jit
 from samurai_env.core.winning import pay
 
 NONE = np.uint64(0)
@@ -48,20 +48,20 @@ EDITION_1998 = 0
 # --- What is legal ---
 
 
-@jit
+@inlined
 def occupied(state):
     """Bit set of the settlements that hold a figure."""
     return state.figures[0] | state.figures[1] | state.figures[2]
 
 
-@jit
+@inlined
 def two_or_more(state):
     """Bit set of the settlements that hold at least two (hence different) figures."""
     helmet, buddha, rice = state.figures[0], state.figures[1], state.figures[2]
     return (helmet & buddha) | (helmet & rice) | (buddha & rice)
 
 
-@jit
+@inlined
 def playable(state, seat):
     """Bit set of the kinds of tile that `seat` could play now ("A turn"). Sea is never full."""
     kinds = state.kinds[seat]
@@ -79,7 +79,7 @@ def playable(state, seat):
     return kinds
 
 
-@jit
+@inlined
 def first_spots(state, figure):
     """Settlements whose `figure` can change places with a different figure elsewhere ("Figure exchange")."""
     here = state.figures[figure]
@@ -91,7 +91,7 @@ def first_spots(state, figure):
     return spots
 
 
-@jit
+@inlined
 def idle_exchange(state):
     """Whether two figures can be exchanged so that nothing changes."""
     if two_or_more(state) != NONE:
@@ -102,14 +102,14 @@ def idle_exchange(state):
     return False
 
 
-@jit
+@inlined
 def put_spots(words, state, figure, settlements):
     """Add the action ids of `figure` on each of a set of settlements (never Edo)."""
-    n, towns = state.hand.shape[0], state.influence.shape[0]
+    n, towns = state.hand.shape[0], state.influence.shape[1]
     put(words, SPOT0[n] + figure * (towns - 1), settlements >> np.uint64(1))
 
 
-@jit
+@inlined
 def legal(state, words):
     """Write the legal actions as bits into `words` (uint64, enough words for all action ids); none once over."""
     words[:] = NONE
@@ -134,7 +134,7 @@ def legal(state, words):
         if idle_exchange(state):
             words[0] |= bit(IDLE)
     elif phase == FIGURE_SECOND:
-        towns = state.influence.shape[0]
+        towns = state.influence.shape[1]
         figure, settlement = state.from_spot // (towns - 1), state.from_spot % (towns - 1) + 1
         for other in range(3):
             if other != figure and not has(state.figures[other], settlement):
@@ -191,11 +191,12 @@ def step(state, action):
             start_turn(state, 0)
 
 
-@jit
+@inlined
 def choose_tile(state, kind):
     """Take the chosen tile out of the hand; from now on everybody sees it."""
     seat = state.seat
     state.hand[seat, kind] -= 1
+    state.hand_size[seat] -= 1
     state.unseen[seat, kind] -= 1
     kind_bit = ONE_KIND << np.uint32(kind)
     if state.hand[seat, kind] == 0:
@@ -209,18 +210,26 @@ def choose_tile(state, kind):
         state.phase = TOKEN_FROM if kind == TOKEN_EXCHANGE else FIGURE_FIRST
 
 
-@jit
+@inlined
 def add_influence(state, seat, kind, settlement, sign):
     """Add a tile's strength to (sign 1) or take it from (sign -1) its owner's influence on a settlement."""
-    if settlement < state.influence.shape[0]:
+    if settlement < state.influence.shape[1]:
         for figure in range(3):
-            state.influence[settlement, figure, seat] += sign * STRENGTH[kind, figure]
+            state.influence[seat, settlement, figure] += sign * STRENGTH[kind, figure]
 
 
-@jit
+@inlined
+def lay(state, seat, kind, land):
+    """Let a tile lie on a land hex, in the place of what lay there."""
+    state.land_tile[land] = 1 + KINDS * seat + kind
+    for figure in range(3):
+        state.land_strength[land, figure] = STRENGTH[kind, figure]
+
+
+@inlined
 def place_on_land(state, seat, kind, land):
     """Put a tile on an empty land hex and note which settlements that surrounds."""
-    state.land_tile[land] = 1 + KINDS * seat + kind
+    lay(state, seat, kind, land)
     state.land_free &= ~bit(land)
     if (ONE_KIND << np.uint32(kind)) & MOVABLE != NO_KIND:
         state.movable[seat] |= bit(land)
@@ -231,7 +240,7 @@ def place_on_land(state, seat, kind, land):
             state.surrounded |= bit(settlement) & occupied(state)
 
 
-@jit
+@inlined
 def place_on_sea(state, sea):
     """Put the chosen ship on an empty sea hex."""
     state.sea_tile[sea] = 1 + KINDS * state.seat + state.tile
@@ -247,28 +256,28 @@ def exchange_token(state, to_land):
     moved = state.land_tile[from_land] - 1 - KINDS * seat
     for i in range(2):
         add_influence(state, seat, moved, LAND_BESIDE[from_land, i], -1)
-    state.land_tile[from_land] = 1 + KINDS * seat + TOKEN_EXCHANGE
+    lay(state, seat, TOKEN_EXCHANGE, from_land)
     state.movable[seat] &= ~bit(from_land)
     place_on_land(state, seat, moved, to_land)
 
 
-@jit
+@inlined
 def exchange_figures(state, first, second):
     """Let the figures on two spots change places ("Figure exchange")."""
-    towns = state.influence.shape[0]
+    towns = state.influence.shape[1]
     both = bit(first % (towns - 1) + 1) | bit(second % (towns - 1) + 1)
     state.figures[first // (towns - 1)] ^= both
     state.figures[second // (towns - 1)] ^= both
 
 
-@jit
+@inlined
 def tile_played(state):
     """After a tile (or the moved tile) lies: the compulsory tile is done."""
     state.may_end = 1
     go_on(state)
 
 
-@jit
+@inlined
 def figures_exchanged(state):
     """After a figure exchange: in 1998 it is a turn by itself, in 2016 a tile must follow if one can."""
     if state.edition == EDITION_1998:
@@ -302,9 +311,9 @@ def capture(state):
             if state.figures[figure] & here == NONE:
                 continue
             state.figures[figure] &= ~here
-            best, taker = state.influence[settlement, figure, 0], 0
+            best, taker = state.influence[0, settlement, figure], 0
             for seat in range(1, n):
-                strength = state.influence[settlement, figure, seat]
+                strength = state.influence[seat, settlement, figure]
                 if strength > best:
                     best, taker = strength, seat
                 elif strength == best:
@@ -319,15 +328,9 @@ def capture(state):
 def refill(state):
     """Draw back to a full hand, as far as the supply goes."""
     seat = state.seat
-    held = 0
-    for kind in range(KINDS):
-        held += state.hand[seat, kind]
-    while held < HAND and state.drawn[seat] < TILES:
-        kind = state.supply[seat, state.drawn[seat]]
+    while state.hand_size[seat] < HAND and state.drawn[seat] < TILES:
+        setup.give(state, seat, state.supply[seat, state.drawn[seat]])
         state.drawn[seat] += 1
-        state.hand[seat, kind] += 1
-        state.kinds[seat] |= ONE_KIND << np.uint32(kind)
-        held += 1
 
 
 @jit
@@ -370,7 +373,6 @@ def finish(state):
 def reset(state, seed):
     """Begin the game of `seed` in a record whose option fields are set; everything else is written anew."""
     setup.clear(state, seed)
-    setup.shuffle_supplies(state)
     setup.begin(state)
     if state.phase == TILE:
         start_turn(state, 0)

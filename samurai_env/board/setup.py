@@ -6,7 +6,7 @@ from samurai_env.board.state import FIRST_HAND, SETUP, TILE
 from samurai_env.board.tiles import ALL_TILES, COPIES, HAND, KINDS, TILES
 from samurai_env.board.topology import ALL_LAND, ALL_SEA, CITIES, EDO, FIGURES_EACH, VILLAGES
 from samurai_env.core.bits import bit, has, lowest, popcount
-from samurai_env.core.compile import jit
+from samurai_env.core.compile import inlined, jit
 from samurai_env.core.random import below, shuffle
 
 NONE = np.uint64(0)
@@ -31,7 +31,10 @@ def clear(state, seed):
     state.land_tile[:] = 0
     state.sea_tile[:] = 0
     state.influence[:] = 0
+    state.land_strength[:] = 0
     state.hand[:] = 0
+    state.hand_size[:] = 0
+    state.supply_size[:] = TILES
     state.drawn[:] = 0
     state.captured[:] = 0
     state.aside[:] = 0
@@ -47,31 +50,28 @@ def clear(state, seed):
 
 
 @jit
-def shuffle_supplies(state):
-    """Shuffle each player's twenty tiles; the supply is drawn in that order, picked tiles left out."""
+def begin(state):
+    """Hand out the tiles: first hands and shuffled supplies if the option says so; else seat 0 begins to choose."""
     for seat in range(state.hand.shape[0]):
         state.unseen[seat] = COPIES
         state.supply[seat] = ALL_TILES
-        shuffle(state.rng, state.supply[seat])
-
-
-@jit
-def begin(state):
-    """Deal the first hands if the option says so; else seat 0 begins to choose."""
-    if state.first_hand == RANDOM_HAND:
-        for seat in range(state.hand.shape[0]):
+        if state.first_hand == RANDOM_HAND:
+            shuffle(state.rng, state.supply[seat])
             for i in range(HAND):
                 give(state, seat, state.supply[seat, i])
             state.drawn[seat] = HAND
+    if state.first_hand == RANDOM_HAND:
         after_hands(state)
     else:
         state.phase = FIRST_HAND
 
 
-@jit
+@inlined
 def give(state, seat, kind):
-    """Add a tile to a hand."""
+    """Move a tile from a supply to its owner's hand."""
     state.hand[seat, kind] += 1
+    state.hand_size[seat] += 1
+    state.supply_size[seat] -= 1
     state.kinds[seat] |= np.uint32(1) << np.uint32(kind)
 
 
@@ -89,7 +89,7 @@ def after_hands(state):
 # --- The first hand ---
 
 
-@jit
+@inlined
 def pickable(state):
     """Bit set of the kinds of which the seat to move has a tile that it has not yet picked."""
     kinds = NONE
@@ -104,11 +104,8 @@ def pick_tile(state, kind):
     """Add one of the five tiles of the first hand."""
     seat = state.seat
     give(state, seat, kind)
-    held = 0
-    for k in range(KINDS):
-        held += state.hand[seat, k]
-    if held == HAND:
-        take_out_of_supply(state, seat)
+    if state.hand_size[seat] == HAND:
+        shuffle_rest(state, seat)
         if seat + 1 < state.hand.shape[0]:
             state.seat = seat + 1
         else:
@@ -116,24 +113,21 @@ def pick_tile(state, kind):
 
 
 @jit
-def take_out_of_supply(state, seat):
-    """Drop the picked tiles from the shuffled twenty; the other fifteen keep their order, at the row's end."""
-    picked = state.hand[seat].copy()
-    write = TILES
-    for read in range(TILES - 1, -1, -1):
-        kind = state.supply[seat, read]
-        if picked[kind] > 0:
-            picked[kind] -= 1
-        else:
-            write -= 1
+def shuffle_rest(state, seat):
+    """Shuffle the fifteen tiles that a complete first hand leaves into the supply."""
+    write = HAND
+    for kind in range(KINDS):
+        for _ in range(state.unseen[seat, kind] - state.hand[seat, kind]):
             state.supply[seat, write] = kind
+            write += 1
+    shuffle(state.rng, state.supply[seat, HAND:])
     state.drawn[seat] = HAND
 
 
 # --- The figures ---
 
 
-@jit
+@inlined
 def open_settlements(state, figure):
     """Bit set of the settlements on which the seat to move may put `figure`."""
     n = state.hand.shape[0]
@@ -157,7 +151,7 @@ def open_settlements(state, figure):
     return open_
 
 
-@jit
+@inlined
 def can_finish(state, figure, place):
     """Whether the pool can still be placed legally after `figure` is put on the settlement with bit `place`.
 
@@ -194,7 +188,7 @@ def can_finish(state, figure, place):
 @jit
 def place_figure(state, spot):
     """Put a figure from the pool on a settlement; the next seat goes on."""
-    n, towns = state.hand.shape[0], state.influence.shape[0]
+    n, towns = state.hand.shape[0], state.influence.shape[1]
     figure = spot // (towns - 1)
     state.figures[figure] |= bit(spot % (towns - 1) + 1)
     state.pool[figure] -= 1

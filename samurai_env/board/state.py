@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from samurai_env.board.tiles import KINDS, TILES
+from samurai_env.board.tiles import HAND, KINDS, TILES
 from samurai_env.board.topology import LANDS, SEAS, SETTLEMENTS
 from samurai_env.core.record import Field, record_type
 
@@ -50,11 +50,20 @@ def fields(num_players: int) -> list[Field]:
         Field("land_tile", "i1", (lands,), (0, n * KINDS), "0 empty, else 1 + KINDS * seat + kind"),
         Field("sea_tile", "i1", (seas,), (0, n * KINDS), "0 empty, else 1 + KINDS * seat + kind"),
         Field(
-            "influence", "i1", (settlements, 3, n), (0, 60), "strength of a seat's tiles beside a settlement, by figure"
+            "influence", "i1", (n, settlements, 3), (0, 60), "strength of a seat's tiles beside a settlement, by figure"
         ),
+        Field("land_strength", "i1", (lands, 3), (0, 4), "strength of the tile on a land hex, by figure"),
         Field("hand", "i1", (n, KINDS), (0, 2), "tiles in the hand, by kind"),
         Field("unseen", "i1", (n, KINDS), (0, 2), "tiles in hand and supply together, by kind (public)"),
-        Field("supply", "i1", (n, TILES), (0, KINDS - 1), "kinds in the order they are drawn, from `drawn` on"),
+        Field("hand_size", "i1", (n,), (0, HAND), "tiles in the hand"),
+        Field("supply_size", "i1", (n,), (0, TILES), "tiles in the supply"),
+        Field(
+            "supply",
+            "i1",
+            (n, TILES),
+            (0, KINDS - 1),
+            "kinds as they are drawn, from `drawn` on; not shuffled before the hand is chosen",
+        ),
         Field("drawn", "i1", (n,), (0, TILES), "tiles of the supply row that are used up"),
         Field("captured", "i1", (n, 3), (0, 13), "figures taken by a seat"),
         Field("aside", "i1", (3,), (0, 13), "figures set aside (tied)"),

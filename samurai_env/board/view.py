@@ -89,14 +89,13 @@ def players(record: np.void, viewer: int | None) -> list[Player]:
     seen = []
     for seat in range(n):
         other = viewer is not None and viewer != seat
-        held, unseen = int(record["hand"][seat].sum()), int(record["unseen"][seat].sum())
         helmets, buddhas, rice = (int(count) for count in record["captured"][seat])
         seen.append(
             Player(
                 seat=seat,
                 hand=None if other else _kinds(record["hand"][seat]),
-                held=held,
-                supply=unseen - held,
+                held=int(record["hand_size"][seat]),
+                supply=int(record["supply_size"][seat]),
                 unplayed=_kinds(record["unseen"][seat]),
                 chosen=int(record["tile"]) if seat == record["seat"] and record["tile"] >= 0 else None,
                 captured=None if other and n > 2 and record["hide_captures"] else (helmets, buddhas, rice),
@@ -135,7 +134,7 @@ def tiles_on_board(record: np.void) -> dict[str, Tile]:
 
 def spot(record: np.void, index: int) -> tuple[int, str]:
     """Kind of figure and label of the settlement of a figure spot."""
-    towns = record["influence"].shape[0] - 1
+    towns = record["influence"].shape[1] - 1
     return index // towns, SETTLEMENT[index % towns + 1].label
 
 

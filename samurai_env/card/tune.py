@@ -7,7 +7,6 @@ stone, who won). The result is written to `data/advice.json`.
 
 import argparse
 import json
-import time
 
 import numpy as np
 
@@ -16,45 +15,15 @@ from samurai_env.card.evaluation import cards_left
 from samurai_env.card.game import GAME
 from samurai_env.card.lists import DATA
 from samurai_env.card.scoring import influences, sole_highest, surrounded
-from samurai_env.core.bits import has, lowest, pick, popcount
+from samurai_env.core.bits import pick
+from samurai_env.core.climbing import Climber, fit_outcome
 from samurai_env.core.compile import jit
-from samurai_env.core.random import below, draw, uniform
+from samurai_env.core.random import below, draw
 
 reset, legal, step = GAME.compiled.reset, GAME.compiled.legal, GAME.compiled.step
 FILE = DATA / "advice.json"
-
-
-@jit
-def best_action(state, words, scores, weights, rng):
-    """The action that the advice with these weights scores highest; ties at random."""
-    legal(state, words)
-    advice.advise_with(state, scores, weights)
-    best, action = -np.inf, -1
-    for i in range(words.shape[0]):
-        word = words[i]
-        while word != np.uint64(0):
-            candidate = 64 * i + np.int64(lowest(word))
-            word &= word - np.uint64(1)
-            score = scores[candidate] + 1e-7 * uniform(rng)
-            if score > best:
-                best, action = score, candidate
-    return action
-
-
-@jit
-def duel(state, challenger, champion, seeds, words, scores, rng):
-    """Win share of the challenger's one seat among champions, each deal from every seat (float64 (deals,))."""
-    n = state.hand.shape[0]
-    shares = np.zeros(seeds.shape[0])
-    for deal in range(seeds.shape[0]):
-        for place in range(n):
-            reset(state, seeds[deal])
-            while not state.over:
-                weights = challenger if state.seat == place else champion
-                step(state, best_action(state, words, scores, weights, rng))
-            if has(np.uint64(state.winners), place):
-                shares[deal] += 1.0 / np.float64(popcount(np.uint64(state.winners))) / n
-    return shares
+CLIMBER = Climber(GAME, advice.advise_with)
+best_action = CLIMBER.best_action
 
 
 @jit
@@ -137,66 +106,6 @@ def expected_stones(snapshots, taken, sharpness):
     return snapshots["stones"] + share.sum(1).transpose(0, 2, 1)
 
 
-def fit_outcome(samples, taken, sharpness, rng):
-    """The three parameters of the evaluation that make the winners most likely, by random local search."""
-    data = []
-    for snapshots, left, _, winners in samples:
-        expected = expected_stones(snapshots, taken, sharpness)
-        n = expected.shape[1]
-        best = np.stack([np.delete(expected, seat, axis=1).max(1) for seat in range(n)], axis=1)
-        won = (winners[:, None] >> np.arange(n) & 1).astype(np.float64)
-        data.append((expected, best, left, won / won.sum(1, keepdims=True)))
-
-    def loss(parameters):
-        majority, stones, spread = parameters
-        total = 0.0
-        for expected, best, left, won in data:
-            sharp = (spread / np.sqrt(1.0 + left))[:, None, None]
-            score = (majority / (1.0 + np.exp(-sharp * (expected - best))) + stones * expected).sum(2)
-            total -= (won * (score - np.log(np.exp(score).sum(1, keepdims=True)))).sum(1).mean()
-        return total / len(data)
-
-    best = np.array([3.0, 0.2, 2.5])
-    lowest_loss, width = loss(best), 0.3
-    for _ in range(400):
-        trial = best * np.exp(width * rng.normal(size=3))
-        if (value := loss(trial)) < lowest_loss:
-            best, lowest_loss = trial, value
-        else:
-            width = max(0.02, width * 0.99)
-    print(f"evaluation: log loss {lowest_loss:.4f} (a guess among all seats has {np.log([2, 3, 4]).mean():.4f})")
-    return [round(float(p), 3) for p in best]
-
-
-def climb(weights, minutes, rng):
-    """Improve the player's weights by self-play for some minutes."""
-    variants = {n: GAME.variant(n) for n in (2, 3, 4)}
-    scratch = {n: (v.new(1), np.zeros(v.num_words, np.uint64), np.zeros(v.num_actions)) for n, v in variants.items()}
-    best, until, tried, accepted = np.array(weights), time.monotonic() + 60 * minutes, 0, 0
-    while time.monotonic() < until:
-        chosen = rng.random(len(best)) < 0.3
-        width = rng.choice([0.3, 1.0, 2.0])
-        trial = best + chosen * rng.normal(size=len(best)) * width * (0.1 + 0.2 * np.abs(best))
-        margin, error = 0.0, 0.0
-        for round_ in range(4):  # soon given up if it does badly
-            scores = []
-            for n in (2, 3, 4):
-                seeds = rng.integers(2**62, size=150 // n).astype(np.uint64)
-                state, words, values = scratch[n]
-                stream = rng.integers(2**62, size=1).astype(np.uint64)
-                scores.append(duel(state[0], trial, best, seeds, words, values, stream) * n / 2)
-            part = np.concatenate(scores)
-            margin += part.sum() - len(part) / 2
-            error += len(part) * part.var()
-            if margin < 0.5 * np.sqrt(error) * (round_ > 0):
-                break
-        tried += 1
-        if margin > 2.0 * np.sqrt(error):
-            best, accepted = trial, accepted + 1
-            print(f"{tried} tried, {accepted} taken, margin {margin:.1f} +- {np.sqrt(error):.1f}", flush=True)
-    return [round(float(w), 3) for w in best]
-
-
 def main():
     """Climb, fit the evaluation to the stronger player, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -205,10 +114,12 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     rng = np.random.default_rng(arguments.seed)
-    weights = climb(json.loads(FILE.read_text(encoding="utf-8"))["weights"], arguments.minutes, rng)
+    weights = CLIMBER.climb(json.loads(FILE.read_text(encoding="utf-8"))["weights"], arguments.minutes, rng)
     samples = [positions(n, np.array(weights), arguments.samples, arguments.seed + n) for n in (2, 3, 4)]
     taken, sharpness = fit_stones(samples)
-    majority, stones, spread = fit_outcome(samples, taken, sharpness, rng)
+    majority, stones, spread = fit_outcome(
+        [(expected_stones(snapshots, taken, sharpness), left, winners) for snapshots, left, _, winners in samples], rng
+    )
     FILE.write_text(
         json.dumps(
             {

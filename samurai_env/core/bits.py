@@ -4,7 +4,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from samurai_env.core.compile import jit
+from samurai_env.core.compile import inlined, jit
 from samurai_env.core.random import below
 
 ONE = np.uint64(1)
@@ -27,19 +27,19 @@ def lowest(typing_context, word):
     return types.uint64(types.uint64), code
 
 
-@jit
+@inlined
 def bit(index):
     """The word in which only bit `index` (0 to 63) is set."""
     return ONE << np.uint64(index)
 
 
-@jit
+@inlined
 def has(word, index):
     """Whether bit `index` of `word` is set."""
     return (word >> np.uint64(index)) & ONE != np.uint64(0)
 
 
-@jit
+@inlined
 def nth(word, n):
     """Index of the n-th (from 0) set bit of `word`, as int64; by halving, not by walking."""
     index = np.uint64(0)
@@ -54,7 +54,7 @@ def nth(word, n):
     return np.int64(index)
 
 
-@jit
+@inlined
 def put(words, offset, bits):
     """Set in `words` (one long row of bits) the set bits of `bits`, bit 0 of it landing at `offset`."""
     index = offset >> 6
@@ -66,7 +66,7 @@ def put(words, offset, bits):
             words[index + 1] |= spill
 
 
-@jit
+@inlined
 def count(words):
     """Number of set bits in a row of words, as int64."""
     total = np.uint64(0)
@@ -75,7 +75,7 @@ def count(words):
     return np.int64(total)
 
 
-@jit
+@inlined
 def pick(words, rng):
     """A uniformly random set bit of a row of words that is not all zero, as int64."""
     rest = below(rng, count(words))
@@ -87,21 +87,24 @@ def pick(words, rng):
     return -1  # all zero: not a legal call
 
 
-@jit
+@inlined
 def contains(words, index):
     """Whether `index` is a set bit of a row of words."""
     return 0 <= index < 64 * words.shape[0] and has(words[index >> 6], index & 63)
 
 
-@jit
+@inlined
+def spread(word, out):
+    """Write the lowest bits of a word as int8 zeros and ones, as many as `out` has entries (at most 64)."""
+    for i in range(out.shape[0]):  # the compiler makes vectors of this
+        out[i] = (word >> np.uint64(i)) & ONE
+
+
+@inlined
 def expand(words, mask):
     """Write a row of words as int8 zeros and ones: `mask[i] = 1` where bit `i` is set."""
-    mask[:] = 0
     for index in range(words.shape[0]):
-        word = words[index]
-        while word != np.uint64(0):
-            mask[64 * index + np.int64(lowest(word))] = 1
-            word &= word - ONE
+        spread(words[index], mask[64 * index : 64 * index + 64])
 
 
 @jit

@@ -260,7 +260,7 @@ def loops_of(game: Game) -> Loops:
     observing = {}
     for name, function in c.observe.items():
         owner, scope = f"{game.name}.{name}", {**functions, "observe": function}
-        scope["write_outputs"] = bind(write_outputs, owner, scope)
+        scope["write_outputs"] = bind(write_outputs, owner, scope, inline=True)
         observing[name] = ObservingLoops(
             bind(write_observation, owner, scope), bind(batch_step, owner, scope), bind(batch_observe, owner, scope)
         )
