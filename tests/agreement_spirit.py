@@ -12,10 +12,12 @@ from samurai_env.spirit.cards import BACKS, CARD_NAMES, FAMILIES, ICONS, MOST, S
 from samurai_env.spirit.state import (
     BOX,
     DISCARD_PILE,
+    ICON_BY_ICON,
     IN_HAND,
     INTRUDER_STACK,
     LEFT0,
     LINE0,
+    PENALTIES,
     PHASES,
     PLACE_KNOWN,
     RAIDERS,
@@ -327,6 +329,8 @@ class Match(Base):
         def one_hot(names: Sequence[str], *chosen: str) -> list[int]:
             return [int(name in chosen) for name in names]
 
+        in_step_a = self.core["stage"] in (PENALTIES, ICON_BY_ICON)
+
         def icons(card: str | None) -> list[int]:
             return [cards[card].penalties.count(icon) if card else 0 for icon in ICONS]
 
@@ -390,8 +394,8 @@ class Match(Base):
             "stage": one_hot(STAGES, STAGES[self.core["stage"]]),
             "asked": None if self.core["stage"] > TURN_OVER else [0] * n,
             "forbidden": [int(x) for x in (game.no_defend, game.no_support, game.no_talent, game.must_pass)],
-            "next_icon": None,
-            "later_icon": None,
+            "next_icon": None if in_step_a else [0] * len(ICONS),
+            "later_icon": None if in_step_a else [0] * len(ICONS),
             "hand_value": value(hand),
             "hand_symbol": symbol(hand),
             "hand_icons": icons(hand),

@@ -23,6 +23,7 @@ from samurai_env.spirit.state import (
 )
 from samurai_env.spirit.table import (
     NOBODY,
+    NOTHING,
     ask,
     beyond_kiai,
     in_round,
@@ -44,7 +45,10 @@ def start(state, seat):
 
 @jit
 def clear_penalties(state):
-    """What step A forbids is forgotten with the turn."""
+    """What step A is about and what it forbids is forgotten with the turn."""
+    state.penalty_card = NOTHING
+    state.icons[:] = NOTHING
+    state.icon = 0
     state.no_defend = 0
     state.no_support = 0
     state.no_talent = 0
