@@ -13,6 +13,8 @@ import os
 import platform
 import subprocess
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -31,6 +33,8 @@ from experiments.ratings import rate
 from samurai_env import __version__, make_variant, parse_spec
 
 CHUNK = 10  # deals a worker plays at a time
+Task = tuple[str, str, str, int, int]  # spec of the variant, agent, the others, first deal, number of deals
+Chunk = tuple[str, str, int, list[list[float]], float]  # agent, the others, first deal, shares, seconds
 
 
 @dataclass
@@ -52,7 +56,7 @@ class Config:
     output: Path = Path("runs/tournament")
     """Folder for results.json, table.txt and payoff.png."""
     processes: int = field(default_factory=lambda: os.cpu_count() or 1)
-    """Worker processes."""
+    """Worker processes; 1 plays in the process itself."""
 
 
 @cache
@@ -60,7 +64,7 @@ def _agent(spec: str, variant: str) -> Any:
     return make_agent(spec, parse_spec(variant))
 
 
-def play_chunk(task: tuple[str, str, str, int, int]) -> tuple[str, str, int, list[list[float]], float]:
+def play_chunk(task: Task) -> Chunk:
     """Worker: one agent among copies of another on some deals; shares by deal and seat, and seconds."""
     variant, one, other, first, deals = task
     started = time.perf_counter()
@@ -76,6 +80,17 @@ def _quiet_worker() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
     torch.set_num_threads(1)
+
+
+@contextmanager
+def played_chunks(tasks: list[Task], processes: int) -> Iterator[Iterable[Chunk]]:
+    """The results of the tasks as they come. Worker processes know the games of the package, this one also others."""
+    if processes == 1:
+        yield map(play_chunk, tasks)
+        return
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(min(processes, max(1, len(tasks))), _quiet_worker) as pool:
+        yield pool.imap_unordered(play_chunk, tasks)
 
 
 def meetings(config: Config, players: int) -> list[tuple[str, str]]:
@@ -161,14 +176,13 @@ def play(config: Config, console: Console) -> Results:
             else:
                 tasks.append((variant.spec, one, other, first, count))
     total = done + sum(task[-1] for task in tasks)
-    context = multiprocessing.get_context("spawn")
     saved = time.monotonic()
     with (
         Interrupt() as interrupt,
         progress_bar(console, "deals", total, done) as bar,
-        context.Pool(min(config.processes, max(1, len(tasks))), _quiet_worker) as pool,
+        played_chunks(tasks, config.processes) as chunks,
     ):
-        for one, other, first, shares, _ in pool.imap_unordered(play_chunk, tasks):
+        for one, other, first, shares, _ in chunks:
             results.shares[one, other][first] = shares
             done += len(shares)
             bar(done, f"{one} among {other}")

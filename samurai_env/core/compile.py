@@ -16,7 +16,7 @@ Two faults of numba's own are mended here as well, both of which load wrong code
 
 import hashlib
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -59,22 +59,23 @@ def _hash_folder(folder: Path) -> str:
 
 
 @cache
-def source_stamp(folder: Path) -> str:
-    """Hash of everything that compiled code defined in `folder` may depend on."""
-    folders = {folder}
+def source_stamp(folders: frozenset[Path]) -> str:
+    """Hash of everything that compiled code defined in these folders may depend on: they and the package."""
+    everything = set(folders)
     for game in PACKAGE.iterdir():
         if game.is_dir() and game.name not in NOT_COMPILED and game.name != "__pycache__":
-            folders.update((game, game / "data"))
-    parts = [f"{f.name}:{_hash_folder(f)}" for f in sorted(folders)]
+            everything.update((game, game / "data"))
+    parts = [f"{f.name}:{_hash_folder(f)}" for f in sorted(everything)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def jit(function: Callable[..., Any], inline: bool = False) -> Any:
+def jit(function: Callable[..., Any], inline: bool = False, calls: Iterable[Any] = ()) -> Any:
     """Compile `function` with numba: cached on disk, without the GIL, without bounds checks.
 
     Args:
         function: free function over records, arrays and numbers.
         inline: put its code into its callers'. See `inlined`.
+        calls: compiled functions that it may call and that lie neither in the package nor beside it.
 
     Returns:
         The numba dispatcher. Stale cache entries are ignored and then overwritten, so an edited rule
@@ -86,7 +87,8 @@ def jit(function: Callable[..., Any], inline: bool = False) -> Any:
     except RuntimeError:  # numba found no directory that it may write to
         return dispatcher
     # The stamp numba would use is the modification time of one file.
-    stamp = source_stamp(Path(function.__code__.co_filename).resolve().parent)
+    sources = [function, *(called.py_func for called in calls)]
+    stamp = source_stamp(frozenset(Path(source.__code__.co_filename).resolve().parent for source in sources))
     plain = dispatcher._cache._cache_file
     base = plain._index_name.removesuffix(".nbi")
     dispatcher._cache._cache_file = _CacheFile(plain._cache_path, base, stamp)
@@ -116,4 +118,4 @@ def bind(template: Callable[..., Any], owner: str, functions: dict[str, Any], in
     copy.__qualname__ = f"{template.__qualname__}.{owner}"
     copy.__module__ = template.__module__
     copy.__doc__ = template.__doc__
-    return jit(copy, inline)
+    return jit(copy, inline, functions.values())
