@@ -3,6 +3,11 @@
 from pathlib import Path
 
 
+def caption(name: str) -> str:
+    """What an entry of a curve is called."""
+    return name.replace("win_share_", "against ").replace("win_rate", "together")
+
+
 def draw_curve(curve: list[dict[str, float]], title: str, path: Path) -> None:
     """Draw the win shares of an evaluated run over the decisions learned from, as PNG."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -11,9 +16,9 @@ def draw_curve(curve: list[dict[str, float]], title: str, path: Path) -> None:
     figure = Figure(figsize=(7, 4), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    for name in [key for key in (curve[0] if curve else {}) if key.startswith("win_share_")]:
-        label = "against " + name.removeprefix("win_share_")
-        axes.plot([p["steps"] / 1e6 for p in curve], [p[name] for p in curve], marker="o", markersize=3, label=label)
+    for name in [key for key in (curve[0] if curve else {}) if key.startswith("win_")]:
+        shares = [p[name] for p in curve]
+        axes.plot([p["steps"] / 1e6 for p in curve], shares, marker="o", markersize=3, label=caption(name))
         axes.legend()
     axes.set(xlabel="decisions learned from (millions)", ylabel="win share", title=title, ylim=(0, 1.02))
     axes.grid(alpha=0.3)

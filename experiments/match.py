@@ -44,6 +44,12 @@ def win_share_against(variant: Variant, agents: Sequence[Agent], deals: int) -> 
     return float(one_against_others(variant, agents, 0, deals).mean())
 
 
+def team_win_rate(variant: Variant, agent: Agent, deals: int) -> float:
+    """Mean return of a cooperative game with the agent in every seat."""
+    seeds = np.arange(deals, dtype=np.uint64) + np.uint64(MATCH_SEED)
+    return float(play_games(variant, [agent], np.zeros((deals, variant.num_players), np.int64), seeds).mean())
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A mean with its 95 % interval."""

@@ -25,8 +25,8 @@ from agents.base import make_agent
 from agents.networks import NetworkForm, PolicyValueNet, load_network, sample, save_network, write_atomically
 from agents.ppo import PPOAgent
 from experiments.common import Interrupt, parse_options, progress_bar
-from experiments.curve import draw_curve
-from experiments.match import win_share_against
+from experiments.curve import caption, draw_curve
+from experiments.match import team_win_rate, win_share_against
 from samurai_env import make_variant
 from samurai_env.envs.vector import GameVectorEnv
 
@@ -45,6 +45,8 @@ class Config:
     """The game's options as name=value."""
     encoding: str | None = None
     """Encoding of observations; the game's default if not given."""
+    reward: str = "result"
+    """What a step pays: "result" or "shaped", as the environments have it; evaluations look at results alone."""
     hidden: tuple[int, ...] = (256, 256)
     """Widths of the hidden layers."""
     total_steps: int = 3_000_000
@@ -74,9 +76,9 @@ class Config:
     evaluate_every: int = 10
     """Updates between two evaluations; 0 for none."""
     opponents: tuple[str, ...] = ("random", "greedy")
-    """Whom the network plays in an evaluation."""
+    """Whom the network plays in an evaluation; in a cooperative game it plays in every seat instead."""
     evaluate_deals: int = 100
-    """Deals of such an evaluation, each played from every seat."""
+    """Deals of such an evaluation, each played from every seat (cooperative: once)."""
     checkpoint_every: int = 20
     """Updates between two checkpoints."""
     resume: bool = False
@@ -111,7 +113,7 @@ class Learner:
         self.net = PolicyValueNet(form).to(config.device)
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.learning_rate, eps=1e-5)
         self.env = GameVectorEnv(
-            config.game, config.num_envs, self.variant.num_players, self.encoding, **self.variant.options
+            config.game, config.num_envs, self.variant.num_players, self.encoding, config.reward, **self.variant.options
         )
         self.generator = torch.Generator(config.device).manual_seed(config.seed)
         self.shuffler = torch.Generator().manual_seed(config.seed)
@@ -328,7 +330,7 @@ def train(config: Config, console: Console) -> Learner:
             for name, value in seen.items():
                 writer.add_scalar(name, value, learner.steps)
             bar(learner.steps, describe(learner, seen))
-            if "win_share_" in " ".join(seen) and not console.is_terminal:
+            if any(name.startswith("win_") for name in seen) and not console.is_terminal:
                 console.print(f"{learner.steps:,} steps: {describe(learner, seen)}")
             if learner.updates % config.checkpoint_every == 0 or last:
                 learner.save()
@@ -340,9 +342,12 @@ def train(config: Config, console: Console) -> Learner:
 
 
 def evaluate(learner: Learner) -> dict[str, float]:
-    """Win share of the network's most probable actions against each opponent; also a point of the curve."""
+    """How often the network's most probable actions win, against each opponent or together; a point of the curve."""
     net, point = PPOAgent(learner.variant, learner.net), {}
-    for spec in learner.config.opponents:
+    cooperative = learner.variant.game.cooperative
+    if cooperative:
+        point["win_rate"] = team_win_rate(learner.variant, net, learner.config.evaluate_deals)
+    for spec in () if cooperative else learner.config.opponents:
         agents = [net, make_agent(spec, learner.variant)]
         point[f"win_share_{spec}"] = win_share_against(learner.variant, agents, learner.config.evaluate_deals)
     learner.curve.append({"steps": learner.steps, "seconds": round(learner.seconds, 1), **point})
@@ -352,8 +357,8 @@ def evaluate(learner: Learner) -> dict[str, float]:
 def describe(learner: Learner, seen: dict[str, float]) -> str:
     """One line for the progress bar."""
     last = learner.curve[-1] if learner.curve else {}
-    shares = [f"{name.removeprefix('win_share_')} {last[name]:.0%}" for name in last if name.startswith("win_share_")]
-    beaten = f", wins against {', '.join(shares)}" if shares else ""
+    shares = [f"{caption(name)} {last[name]:.0%}" for name in last if name.startswith("win_")]
+    beaten = f", wins {', '.join(shares)}" if shares else ""
     return f"{seen['steps_per_second']:,.0f} steps/s, entropy {seen['entropy']:.2f}{beaten}"
 
 

@@ -103,10 +103,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._observing = self._loops.observing[self.encoding]
         self._mode = MODES[self.autoreset_mode]
         self._same_step = self._mode == loops.SAME_STEP
-        # Where there is more to read from a finished game than its rewards, the compiled loop must leave it as it is.
         self._tells = self._shaped or self.variant.game.describe_result is not nothing_more
-        if self._same_step and self._tells:
-            self._mode = loops.DISABLED
         self._make_buffers()
 
     def _make_buffers(self) -> None:
@@ -119,7 +116,9 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._words = np.zeros((len(self._parts), variant.num_words), np.uint64)  # scratch of each thread
         self._masks = np.zeros((count, variant.num_actions), np.int8)
         self._observations = np.zeros((count, *shape), np.int8)
-        self._final = np.zeros((count if self._mode == loops.SAME_STEP else 0, *shape), np.int8)
+        # Only in SAME_STEP a game that ends is gone when the step returns.
+        self._ended = variant.new(count) if self._same_step else self.states
+        self._final = np.zeros((count, *shape), np.int8) if self._same_step else self._observations
         self._rewards = np.zeros((count, variant.num_players), np.float32)
         self._done = np.zeros(count, np.bool_)
         self._terminated = np.zeros(count, np.bool_)
@@ -217,13 +216,14 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             ValueError: `actions` of another shape or not integers.
         """
         actions = self._checked(actions)
-        before, actor = self._done.copy(), self._seat.copy()
+        before, actor = self._done.copy(), np.empty(self.num_envs, np.int8)
+        rewards = np.empty(self.num_envs, np.float32)
         if self._pool is None:
-            self._step_part(0, actions)
+            self._step_part(0, actions, actor, rewards)
         else:
-            list(self._pool.map(lambda part: self._step_part(part, actions), range(len(self._parts))))
+            parts = range(len(self._parts))
+            list(self._pool.map(lambda part: self._step_part(part, actions, actor, rewards), parts))
         info: dict[str, Any] = {"seat": self._seat, "actor": actor, "rewards": self._rewards}
-        rewards = self._rewards[self._rows, actor]
         self._truncated &= self._done
         ended = self._done > before
         if np.count_nonzero(ended):
@@ -253,7 +253,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
                 raise IllegalActionError(f"game {game}: {error}") from None
         return actions
 
-    def _step_part(self, part: int, actions: np.ndarray) -> None:
+    def _step_part(self, part: int, actions: np.ndarray, actor: np.ndarray, rewards: np.ndarray) -> None:
         rows = self._parts[part]
         self._observing.batch_step(
             self.states[rows],
@@ -261,16 +261,19 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             self._mode,
             self._shaped,
             self._done[rows],
+            actor[rows],
+            rewards[rows],
             self._rewards[rows],
             self._masks[rows],
             self._observations[rows],
-            self._final[rows] if self._mode == loops.SAME_STEP else self._final,
             self._seat[rows],
+            self._ended[rows],
+            self._final[rows],
             self._words[part],
         )
 
     def _finish(self, ended: np.ndarray, info: dict[str, Any]) -> None:
-        """Tell of the games that have just ended, and in SAME_STEP begin the next."""
+        """Tell of the games that have just ended."""
         rows = ended.nonzero()[0]
         told: dict[str, Any] = {"returns": self._rewards * ended[:, None], "_returns": ended}
         if self._tells:
@@ -278,26 +281,25 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         if not self._same_step:
             info.update(told)
             return
-        observations = (self._observations if self._tells else self._final).take(rows, 0)
-        masks = np.zeros((len(rows), self.variant.num_actions), np.int8)
         final = np.empty(self.num_envs, object)
-        for row, observation, mask in zip(rows, observations, masks, strict=True):
-            final[row] = {"observation": observation, "action_mask": mask}
+        observations, masks = self._final.take(rows, 0), np.zeros((len(rows), self._masks.shape[1]), np.int8)
+        final[rows] = [
+            {"observation": observation, "action_mask": mask}
+            for observation, mask in zip(observations, masks, strict=True)
+        ]
         info["final_obs"], info["final_info"] = final, told
         info["_final_obs"] = info["_final_info"] = ended
-        if self._tells:
-            self._begin(rows, [None] * len(rows))
 
     def _tell(self, rows: np.ndarray, told: dict[str, Any]) -> None:
         """Add what finished games have to tell; every end of a game tells of the same things."""
         if self._shaped:  # else the rewards are the returns
             returns = np.zeros(self.variant.num_players)
             for row in rows:
-                self._loops.write_returns(self.states, row, returns)
+                self._loops.write_returns(self._ended, row, returns)
                 told["returns"][row] = returns
         details = []
         for row in rows:
-            detail, self._truncated[row] = ending(self.variant, self.states[row])
+            detail, self._truncated[row] = ending(self.variant, self._ended[row])
             details.append(detail)
         for key, value in details[0].items():
             number = isinstance(value, (bool, int, float))
