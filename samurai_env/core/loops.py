@@ -151,7 +151,9 @@ def step_all(states, actions):
         step(states[i], actions[i])
 
 
-def batch_step(states, actions, autoreset, shaped, done, rewards, masks, observations, final, seats, words):
+def batch_step(
+    states, actions, autoreset, shaped, done, actors, own, rewards, masks, observations, seats, ended, final, words
+):
     """Step every game and write all that a learner needs, each game while it is in the cache.
 
     Args:
@@ -160,17 +162,22 @@ def batch_step(states, actions, autoreset, shaped, done, rewards, masks, observa
         autoreset: SAME_STEP, NEXT_STEP or DISABLED.
         shaped: add the growth of `progress` to the rewards.
         done: bool, in and out: the game is over (SAME_STEP: it has just ended and been started anew).
+        actors: int8, out: the seat that decided.
+        own: float32 (games,), out: what the step brought that seat.
         rewards: float32 (games, seats), out: what the step brought each seat.
         masks: int8 (games, actions), out.
         observations: int8 (games, ...), out: of the seat that decides next.
-        final: int8 (games, ...), out with SAME_STEP: last observation of the games just ended.
         seats: int8, out: the seat that decides next.
+        ended: records, out with SAME_STEP: the games just ended, as they stood at their end.
+        final: int8 (games, ...), out with SAME_STEP: the last observation of these.
         words: uint64 scratch.
     """
     before, after, growth = np.zeros(rewards.shape[1]), np.zeros(rewards.shape[1]), np.zeros(rewards.shape[1])
     for i in range(states.shape[0]):
         state = states[i]
-        rewards[i] = 0.0
+        actors[i] = state.seat
+        for seat in range(rewards.shape[1]):
+            rewards[i, seat] = 0.0
         if done[i] and autoreset != SAME_STEP:
             if autoreset == NEXT_STEP:
                 reset(state, next_seed(state.seed))
@@ -191,7 +198,9 @@ def batch_step(states, actions, autoreset, shaped, done, rewards, masks, observa
                     rewards[i, seat] = growth[seat] + after[seat]  # rounded once
                 if autoreset == SAME_STEP:
                     observe(state, state.seat, final[i])
+                    ended[i] = state
                     reset(state, next_seed(state.seed))
+        own[i] = rewards[i, actors[i]]
         write_outputs(state, masks[i], observations[i], words)
         seats[i] = state.seat
 
