@@ -12,6 +12,7 @@ from samurai_env.core.scene import Polygon, Text
 from samurai_env.position import IllegalActionError, Position, parse_spec
 from samurai_env.spirit import cards
 from samurai_env.spirit.actions import GROUPS, PLAYER0, names
+from samurai_env.spirit.advice import NEVER
 from samurai_env.spirit.cards import CARD_NAMES, MOST, SAMURAI
 from samurai_env.spirit.rules import LONGEST
 from samurai_env.spirit.scene import MOST_SHOWN, RING
@@ -903,6 +904,29 @@ def some_positions(variant, seed: int, games: int = 3, random_share: float = 0.3
             states = rng.choice(legal) if rng.random() < random_share else max(legal, key=lambda a: scores[a])
             position.step(int(states))
         yield position
+
+
+@pytest.mark.parametrize("variant", VARIANTS[::3], ids=lambda v: f"{v.num_players}-{v.options['difficulty']}")
+def test_advice_and_evaluation_are_blind_and_change_nothing(variant):
+    rng, c = np.array([5], np.uint64), GAME.compiled
+    scores, again = np.empty(variant.num_actions), np.empty(variant.num_actions)
+    chance, other = np.empty(variant.num_players), np.empty(variant.num_players)
+    for position in some_positions(variant, 17, games=1):
+        if position.over:
+            break
+        before = position.hash()
+        c.advise(position.states[0], scores)
+        c.evaluate(position.states[0], chance)
+        assert position.hash() == before
+        assert (scores > NEVER).nonzero()[0].tolist() == sorted(position.legal_actions())
+        assert 0.0 < chance[0] < 1.0
+        assert (chance == chance[0]).all()
+        dealt = position.states.copy()
+        c.redetermine(dealt[0], 0, rng)
+        c.advise(dealt[0], again)
+        c.evaluate(dealt[0], other)
+        assert again.tolist() == scores.tolist()
+        assert other.tolist() == chance.tolist()
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: f"{v.num_players}-{v.options['difficulty']}")

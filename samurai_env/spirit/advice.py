@@ -1,14 +1,13 @@
-"""The built-in player, a rule of thumb: what each place for a card is worth, and whether to fight on.
+"""The built-in player, one decision ahead: the best prospect (see `outlook`).
 
-A card is worth laying on the left by what the end of the round takes for a missing symbol; on the right it costs room
-up to the Kiai and the penalty it brings, gains the Kiai when it is reached exactly, and costs a barricade and the rest
-of the round beyond it. Fighting is judged by the mean of that over all cards that may be drawn, passing by the symbols
-given up and by the raiders left to the others or to the village.
+A decision is as good as the position it leads to, with what its chance events bring on average: fighting by the mean
+over all raiders that may lie on top, each put where it does best. A Kiai that is reached counts by a worth of its own.
 """
 
 import json
 
 import numpy as np
+from numba import from_dtype
 
 from samurai_env.core.bits import has
 from samurai_env.core.compile import jit
@@ -17,11 +16,11 @@ from samurai_env.spirit.actions import (
     DEFEND,
     DISCARD,
     FIGHT,
+    ICON_ID,
     IGNORE,
     KIAI,
     NONE,
     PASS,
-    PLAYER0,
     REPLACE,
     SUPPORT,
     SYMBOL0,
@@ -29,234 +28,163 @@ from samurai_env.spirit.actions import (
     TOP0,
 )
 from samurai_env.spirit.cards import (
-    CARD_ICONS,
     CARDS,
+    DAISUKE,
     DATA,
-    FARM,
+    DEPTH,
     FIRE,
     GOROBEI,
-    HAT,
-    ICONS,
+    HEIHACHI,
     KANBEI,
+    KYUZO,
     MOST,
+    NO_TALENT,
     NOTHING,
     ROUNDS,
     SAMURAI,
     SYMBOL,
-    SYMBOLS,
     VALUE,
     WOUND,
 )
 from samurai_env.spirit.fight import may_defend
 from samurai_env.spirit.observation import hidden_state
+from samurai_env.spirit.outlook import FEATURES, KIAI_WORTH, OUTLOOK, WEIGHTS, look_out, prospect
 from samurai_env.spirit.state import (
     ACTION,
     CARD,
     DEFENDER,
     GIVER,
     HEAL,
+    OFFER,
     OPEN_TOKEN,
+    PENALTY,
+    PENALTY_ORDER,
     PLACE_KNOWN,
     PLACING,
     RECEIVER,
     REMOVAL,
     SECOND_FIGHT,
     SUPPORT_TO,
+    TOKEN,
     TOKEN_TO,
-    TOP,
+    dtype,
 )
 from samurai_env.spirit.table import (
+    add_to_line,
     beyond_kiai,
+    discard_first,
     in_round,
     kiai_of,
     left_neighbour,
     named_seat,
+    put_left,
+    right_neighbour,
+    take_last,
+    talents,
+    value_in_line,
 )
-from samurai_env.spirit.village import total_of
 
 _DATA = json.loads((DATA / "advice.json").read_text(encoding="utf-8"))
-NAMES = tuple(_DATA["weights"])
-WEIGHTS = np.array(list(_DATA["weights"].values()), np.float64)
-(
-    WOUND_0,  # the first wound; then the one that turns the board, the third, the deadly one
-    WOUND_1,
-    WOUND_2,
-    WOUND_3,
-    FILL_FARM,
-    SHORT_FARM,
-    MARGIN,
-    FILL_DOLL,
-    SHORT_DOLL,
-    LEFT_VALUE,
-    ROOM,
-    REACH,
-    BARRICADE,
-    FARMSTEAD,
-    OUT,
-    ICON,
-    HAND_ON,
-    DROP,
-    SWAP,
-    LEAVE,
-    SUPPORTING,
-    CAUTION,
-) = range(len(NAMES))
-ICON_COST = np.array([_DATA["icons"].get(icon, 0.0) for icon in ICONS], np.float64)  # others depend on the position
 TOKEN_WORTH = np.array([_DATA["tokens"][name] for name in SAMURAI], np.float64)
 NEVER = -1e9
+RECORD = from_dtype(dtype(1))  # the same for every number of players
 
 
 @jit
-def wound_cost(state, seat, w):
-    """What a wound costs a samurai, by the wounds so far."""
-    return w[WOUND_0 + 2 * state.animal[seat] + state.wounded[seat]]
+def burn(then):
+    """A barricade goes, or any farmstead: chance and backs are left out."""
+    if then.barricades > 0:
+        then.barricades -= 1
+        return
+    for back in range(then.farmsteads.shape[0]):
+        if then.farmsteads[back] > 0:
+            then.farmsteads[back] -= 1
+            return
 
 
 @jit
-def fill(state, seat, symbol, w):
-    """What it is worth to have this symbol on the left when the round ends."""
-    if symbol == HAT:
-        return wound_cost(state, seat, w)
-    missing = 0
-    for other in range(state.players):
-        missing += state.left[other, symbol] == NOTHING
-    if symbol == FARM:
-        return w[FILL_FARM] + w[SHORT_FARM] * (missing + w[MARGIN] >= total_of(state.farmsteads))
-    return w[FILL_DOLL] + w[SHORT_DOLL] * (missing >= total_of(state.families))
+def hurt(then, seat):
+    """A wound, without what a turned board sets off."""
+    if not then.wounded[seat]:
+        then.wounded[seat] = 1
+    elif not then.animal[seat]:
+        then.wounded[seat] = 0
+        then.animal[seat] = 1
 
 
 @jit
-def unfilled(state, seat, w):
-    """What the symbols that a samurai still lacks are worth."""
-    total = 0.0
-    for symbol in range(len(SYMBOLS)):
-        if state.left[seat, symbol] == NOTHING:
-            total += fill(state, seat, symbol, w)
-    return total
+def lay_right(then, seat, card, w):
+    """Lay a card on the right; what a Kiai reached by it is worth (0 without)."""
+    add_to_line(then, seat, card)
+    if beyond_kiai(then, seat):
+        burn(then)
+    elif then.total[seat] == kiai_of(then, seat):
+        discard_first(then, seat)
+        return w[then.round - 1, KIAI_WORTH + then.who[seat]]
+    return 0.0
 
 
 @jit
-def penalty_cost(state, seat, card, w):
-    """What the icons of a card that lies last in a line will cost its samurai in the next step A."""
-    if card == NOTHING:
-        return 0.0
-    if (1 << (KANBEI if VALUE[card] & 1 else GOROBEI)) & ((1 << state.who[seat]) | state.granted[seat]):
-        return 0.0
-    total = 0.0
-    for k in range(2):
-        icon = CARD_ICONS[card, k]
-        if icon == WOUND:
-            total += wound_cost(state, seat, w)
-        elif icon == FIRE:
-            total += barricade_cost(state, w)
-        elif icon != NOTHING:
-            total += w[ICON] * ICON_COST[icon]
-    return total
-
-
-@jit
-def barricade_cost(state, w):
-    """What it costs that a barricade goes, or a farmstead for want of one."""
-    return w[BARRICADE] if state.barricades > 0 else w[FARMSTEAD]
-
-
-@jit
-def attack_score(state, seat, card, w):
-    """What it is worth to lay the card on the right; the icons it covers need not be suffered."""
-    total, kiai = state.total[seat] + VALUE[card], kiai_of(state, seat)
-    if total == kiai:
-        return w[REACH]
-    if total > kiai:
-        if beyond_kiai(state, seat):  # already lost for this round
-            return -barricade_cost(state, w)
-        return -barricade_cost(state, w) - w[OUT] * unfilled(state, seat, w)
-    icons = penalty_cost(state, seat, card, w) - penalty_cost(state, seat, state.last[seat], w)
-    return -w[ROOM] * VALUE[card] - icons
-
-
-@jit
-def defend_score(state, seat, card, w):
-    """What it is worth to lay the card on the left."""
-    return fill(state, seat, SYMBOL[card], w) + w[LEFT_VALUE] * VALUE[card]
-
-
-@jit
-def fight_score(state, seat, card, w):
-    """The better of right and left."""
-    best = attack_score(state, seat, card, w)
+def place(state, then, seat, card, outlook, found, w):
+    """The better of right and left for a card, without talents."""
+    then[0] = state
+    bonus = lay_right(then[0], seat, card, w)
+    best = bonus + prospect(then[0], outlook, found, w)
     if may_defend(state, seat, card):
-        best = max(best, defend_score(state, seat, card, w))
+        then[0] = state
+        put_left(then[0], seat, SYMBOL[card], card)
+        best = max(best, prospect(then[0], outlook, found, w))
     return best
 
 
 @jit
-def expected(state, seat, w):
-    """The mean of `fight_score` over the cards that may be the next raider."""
+def fate(state, then, seat, card, outlook, found, w):
+    """The best that can become of a card in a fight."""
+    best = place(state, then, seat, card, outlook, found, w)
+    mine = talents(state, seat)
+    if (mine >> (DAISUKE if VALUE[card] & 1 else HEIHACHI)) & 1:
+        for other in (left_neighbour(state, seat), right_neighbour(state, seat)):
+            if other != seat and in_round(state, other):
+                best = max(best, place(state, then, other, card, outlook, found, w))
+    if (mine >> KYUZO) & 1 and value_in_line(state, seat, VALUE[card]):
+        best = max(best, prospect(state, outlook, found, w))
+    return best
+
+
+@jit
+def draw(state, drawn, then, seat, outlook, found, w):
+    """The mean of `fate` over the raiders that may lie on top; `drawn` is scratch."""
+    drawn[0] = state
+    base = drawn[0]
     if state.raiders_left == 0:
-        return 0.0
+        return prospect(state, outlook, found, w)
     top = state.raiders[state.raiders_left - 1]
+    base.raiders_left -= 1
     if state.known[top] == PLACE_KNOWN:
-        return fight_score(state, seat, top, w)
+        return fate(base, then, seat, top, outlook, found, w)
     total, count = 0.0, 0
     for card in range(CARDS):
         if hidden_state(state, card) > 0:
-            total += fight_score(state, seat, card, w)
+            total += fate(base, then, seat, card, outlook, found, w)
             count += 1
     return total / count
 
 
 @jit
-def score_pass(state, w):
-    """What it costs to leave the round: the symbols still lacking, and a share of the raiders."""
-    players = 0
-    for seat in range(state.players):
-        players += in_round(state, seat)
-    return -w[OUT] * unfilled(state, state.seat, w) - w[LEAVE] * state.raiders_left / players
+def lend(then, samurai, seat):
+    """A support token goes to a seat."""
+    then.borrowed[seat] |= np.uint8(1 << samurai)
+    then.away |= np.uint8(1 << samurai)
 
 
 @jit
-def relief(state, seat, w):
-    """What it is worth that a samurai's last card goes."""
-    card = state.last[seat]
-    worth = w[ROOM] * VALUE[card] + penalty_cost(state, seat, card, w)
-    if beyond_kiai(state, seat) and state.total[seat] - VALUE[card] <= kiai_of(state, seat):
-        worth += w[OUT] * unfilled(state, seat, w) + 1.0
-    return worth
-
-
-@jit
-def best_receiver(state, giver, w):
-    """What the best receiver makes of a giver's last card."""
-    best = NEVER
-    for seat in range(state.players):
-        if seat != giver and in_round(state, seat):
-            best = max(best, fight_score(state, seat, state.last[giver], w))
-    return best
-
-
-@jit
-def score_card(state, action, w):
-    """What becomes of the card in hand."""
-    seat, card = state.holder, state.card
-    if action == ATTACK:
-        return attack_score(state, seat, card, w)
-    if action == DEFEND:
-        return defend_score(state, seat, card, w)
-    if action == DISCARD:
-        return w[DROP]
-    if action == REPLACE:
-        return expected(state, seat, w) - w[SWAP]
-    return fight_score(state, named_seat(state, action), card, w) - w[HAND_ON]
-
-
-@jit
-def score_top(state, action, w):
-    """How well a raider suits the samurai who draws next."""
-    card = state.raiders[state.raiders_left - 1 - state.kiai_a[state.nested - 1] - (action - TOP0)]
-    seat = left_neighbour(state, state.active)
-    for _ in range(state.kiai_a[state.nested - 1]):
-        seat = left_neighbour(state, seat)
-    return fight_score(state, seat, card, w)
+def support(state, then, seat, outlook, found, w):
+    """What lending the own token to a seat leads to."""
+    then[0] = state
+    lend(then[0], state.who[state.active], seat)
+    then[0].raiders_left -= 1
+    then[0].intruders_left += 1
+    return prospect(then[0], outlook, found, w)
 
 
 @jit
@@ -269,46 +197,103 @@ def score_token(state, action):
 
 
 @jit
-def score(state, action, w):
-    """The score of one legal action."""
+def move_last(state, drawn, then, giver, receiver, outlook, found, w):
+    """What it leads to that Daisuke takes a last card to another samurai."""
+    drawn[0] = state
+    card = take_last(drawn[0], giver)
+    return place(drawn[0], then, receiver, card, outlook, found, w)
+
+
+@jit
+def score(state, action, drawn, then, outlook, found, w):
+    """The score of one legal action: the prospect of the position it leads to."""
     phase, seat = state.phase, state.seat
-    named = named_seat(state, action) if action >= PLAYER0 else seat
+    named = named_seat(state, action)
+    then[0] = state
+    after = then[0]
+    bonus = 0.0
     if phase == CARD or phase == PLACING:
-        return score_card(state, action, w)
-    if action == NONE:
-        return 0.0
-    if phase == ACTION or phase == SECOND_FIGHT:
+        card, holder = state.card, state.holder
+        if action == ATTACK:
+            bonus = lay_right(after, holder, card, w)
+        elif action == DEFEND:
+            put_left(after, holder, SYMBOL[card], card)
+        elif action == REPLACE:
+            return draw(state, drawn, then, holder, outlook, found, w)
+        elif action != DISCARD:
+            return place(state, then, named, card, outlook, found, w) - 0.01
+    elif phase == ACTION or phase == SECOND_FIGHT:
+        if action == FIGHT:
+            return draw(state, drawn, then, seat, outlook, found, w)
+        if action == SUPPORT:
+            best = NEVER
+            for other in range(state.players):
+                if other != seat and in_round(state, other):
+                    best = max(best, support(state, then, other, outlook, found, w))
+            return best
         if action == PASS:
-            return score_pass(state, w)
-        again = penalty_cost(state, seat, state.last[seat], w) if phase == ACTION else w[CAUTION]
-        return (expected(state, seat, w) if action == FIGHT else -w[SUPPORTING]) - again
-    if phase == SUPPORT_TO or phase == TOKEN_TO:  # whose turn comes first
-        return -np.float64((named - state.active + state.players) % state.players)
-    if phase == OPEN_TOKEN:
-        return score_token(state, action)
-    if phase == DEFENDER:
-        return -fill(state, seat, action - SYMBOL0, w)
-    if phase == HEAL:
-        return 1.0 + state.animal[named]
-    if phase == GIVER:
-        return relief(state, named, w) + best_receiver(state, named, w)
-    if phase == RECEIVER:
-        giver = state.kiai_a[state.nested - 1]
-        return fight_score(state, named, state.last[giver], w)
-    if phase == REMOVAL:
-        return relief(state, named, w)
-    if phase == TOP:
-        return score_top(state, action, w)
-    return np.float64(action == IGNORE or action == KIAI or action == SUPPORT)
+            after.passed |= np.uint8(1 << seat)
+    elif phase == SUPPORT_TO:
+        return support(state, then, named, outlook, found, w)
+    elif phase == OPEN_TOKEN:
+        return 0.0 if action == NONE else score_token(state, action)
+    elif phase == PENALTY_ORDER:
+        return -np.float64(action == ICON_ID[NO_TALENT])
+    elif phase == PENALTY:
+        if action != IGNORE:
+            icon = state.icons[state.icon]
+            if icon == WOUND:
+                hurt(after, seat)
+            elif icon == FIRE:
+                burn(after)
+            else:
+                bonus = -0.01
+    elif phase == DEFENDER:
+        after.left[seat, action - SYMBOL0] = NOTHING
+    elif phase == OFFER:
+        bonus = 0.01 * (action == KIAI)
+        if action == KIAI and state.who[seat] == GOROBEI:
+            after.raiders_left -= min(after.raiders_left, DEPTH[state.animal[seat]])
+        elif action == KIAI and state.who[seat] == KANBEI:
+            after.intruders_left -= min(after.intruders_left, DEPTH[state.animal[seat]])
+    elif action == NONE:
+        pass
+    elif phase == HEAL:
+        after.wounded[named] = 0
+    elif phase == GIVER:
+        best = NEVER
+        for other in range(state.players):
+            if other != named and in_round(state, other):
+                best = max(best, move_last(state, drawn, then, named, other, outlook, found, w))
+        return best
+    elif phase == RECEIVER:
+        return move_last(state, drawn, then, state.kiai_a[state.nested - 1], named, outlook, found, w)
+    elif phase == REMOVAL:
+        take_last(after, named)
+    elif phase == TOKEN:
+        lend(after, action - TOKEN0, left_neighbour(state, state.seat_of[action - TOKEN0]))
+    elif phase == TOKEN_TO:
+        lend(after, state.kiai_a[state.nested - 1], named)
+    else:  # the opened raiders: what suits the samurai who draws next
+        done = state.kiai_a[state.nested - 1]
+        card = state.raiders[state.raiders_left - 1 - done - (action - TOP0)]
+        other = left_neighbour(state, state.active)
+        for _ in range(done):
+            other = left_neighbour(state, other)
+        return place(state, then, other, card, outlook, found, w)
+    return bonus + prospect(after, outlook, found, w)
 
 
 @jit
 def advise_with(state, scores, w):
-    """`advise` with given weights (float64, by NAMES)."""
+    """`advise` with given weights (float64 (ROUNDS, FEATURES))."""
+    outlook, found = np.empty(OUTLOOK), np.empty(FEATURES)
+    drawn, then = np.empty(1, RECORD), np.empty(1, RECORD)
+    look_out(state, outlook)
     scores[:] = NEVER
     for action in range(scores.shape[0]):
         if has(state.choices, action):
-            scores[action] = score(state, action, w)
+            scores[action] = score(state, action, drawn, then, outlook, found, w)
 
 
 @jit

@@ -6,7 +6,19 @@ import numpy as np
 
 from samurai_env.core.compile import jit
 from samurai_env.core.game import Compiled, Game
-from samurai_env.spirit import actions, advice, hidden, notation, observation, options, rules, scene, state, text
+from samurai_env.spirit import (
+    actions,
+    advice,
+    evaluation,
+    hidden,
+    notation,
+    observation,
+    options,
+    rules,
+    scene,
+    state,
+    text,
+)
 from samurai_env.spirit.cards import FAMILIES, FARMSTEADS, GRADES, MOST, ROUNDS
 from samurai_env.spirit.state import RESULTS, WON
 from samurai_env.spirit.village import score, total_of
@@ -65,6 +77,7 @@ GAME = Game(
         mid_move=rules.mid_move,
         observe=observation.OBSERVE,
         advise=advice.advise,
+        evaluate=evaluation.evaluate,
     ),
     format_move=notation.format_move,
     parse_move=notation.parse_move,
