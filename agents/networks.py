@@ -40,16 +40,17 @@ class PolicyValueNet(nn.Module):
     Values are seat-relative like observations: entry 0 is the observer's.
     """
 
+    mean: torch.Tensor
     scale: torch.Tensor
 
     def __init__(self, form: NetworkForm) -> None:
         super().__init__()
         self.form = form
         variant = parse_spec(form.variant)
-        low, high = variant.encoding(form.encoding).limits()
-        # Counts become numbers of about the size of one.
-        self.register_buffer("scale", 1.0 / torch.from_numpy(np.maximum(high, -low).astype(np.float32)).flatten())
-        widths = [self.scale.numel(), *form.hidden]
+        inputs = int(np.prod(variant.encoding(form.encoding).shape))
+        self.register_buffer("mean", torch.zeros(inputs))
+        self.register_buffer("scale", torch.ones(inputs))
+        widths = [inputs, *form.hidden]
         self.body = nn.Sequential()
         for before, after in pairwise(widths):
             self.body.append(nn.Linear(before, after))
@@ -64,6 +65,12 @@ class PolicyValueNet(nn.Module):
             nn.init.orthogonal_(head.weight, gain)
             nn.init.zeros_(head.bias)
 
+    def standardise(self, observations: torch.Tensor) -> None:
+        """From now on subtract the mean of these inputs and divide by their deviation (rare ones: by a fifth)."""
+        rows = observations.flatten(1).float()
+        self.mean.copy_(rows.mean(0))
+        self.scale.copy_(1.0 / rows.std(0).clamp_min(0.2))
+
     def forward(self, observations: torch.Tensor, masks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probabilities of the actions (illegal ones about -1e9) and values.
 
@@ -74,7 +81,7 @@ class PolicyValueNet(nn.Module):
         Returns:
             float32 (batch, actions) and (batch, players).
         """
-        hidden = self.body(observations.flatten(1).float() * self.scale)
+        hidden = self.body((observations.flatten(1).float() - self.mean) * self.scale)
         logits = self.policy(hidden).masked_fill(masks == 0, -1e9)
         return torch.log_softmax(logits, 1), self.value(hidden)
 

@@ -21,6 +21,7 @@ from rich.console import Console
 from safetensors.torch import load_file, save_file
 from torch.utils.tensorboard import SummaryWriter
 
+from agents.arena import decision_keys
 from agents.base import make_agent
 from agents.networks import NetworkForm, PolicyValueNet, load_network, sample, save_network, write_atomically
 from agents.ppo import PPOAgent
@@ -28,6 +29,8 @@ from experiments.common import Interrupt, parse_options, progress_bar
 from experiments.curve import caption, draw_curve
 from experiments.match import team_win_rate, win_share_against
 from samurai_env import make_variant
+from samurai_env.core.bits import pick_legal
+from samurai_env.core.game import Variant
 from samurai_env.envs.vector import GameVectorEnv
 
 
@@ -71,6 +74,10 @@ class Config:
     """Weight of the value loss."""
     max_grad_norm: float = 0.5
     """Gradients are scaled down to this norm."""
+    teacher: str = "greedy"
+    """Agent whose decisions the network imitates at first."""
+    teacher_steps: int = 0
+    """Decisions, of the total, in which the network learns from the teacher; 0 for pure self-play."""
     seed: int = 1
     """Seed of games, network and sampling: same seed, same network."""
     evaluate_every: int = 10
@@ -111,12 +118,14 @@ class Learner:
         self.encoding = self.variant.encoding_name(config.encoding)
         form = NetworkForm(self.variant.spec, self.encoding, tuple(config.hidden))
         self.net = PolicyValueNet(form).to(config.device)
+        self.net.standardise(random_play(self.variant, self.encoding, config.seed))
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.learning_rate, eps=1e-5)
         self.env = GameVectorEnv(
             config.game, config.num_envs, self.variant.num_players, self.encoding, config.reward, **self.variant.options
         )
         self.generator = torch.Generator(config.device).manual_seed(config.seed)
         self.shuffler = torch.Generator().manual_seed(config.seed)
+        self.teacher = make_agent(config.teacher, self.variant)
         self.steps = 0
         self.updates = 0
         self.seconds = 0.0
@@ -146,9 +155,19 @@ class Learner:
         index = (torch.arange(players) + sign * seats[..., None]) % players
         return values.gather(-1, index)
 
+    @property
+    def imitating(self) -> bool:
+        """Whether the network still learns from the teacher."""
+        return self.steps < self.config.teacher_steps
+
     @torch.no_grad()
     def collect(self) -> None:
-        """Play `num_steps` decisions in every game with the present network."""
+        """Play `num_steps` decisions in every game with the present network.
+
+        While it imitates, the batch holds what the teacher would do, who also makes half of the moves: so the
+        network learns what to do both where the teacher comes to and where it comes to itself (as in DAgger, Ross
+        et al., 2011).
+        """
         batch, device = self.batch, self.config.device
         observed, seats = self._now
         for t in range(self.config.num_steps + 1):
@@ -160,10 +179,16 @@ class Learner:
             if t == self.config.num_steps:
                 break
             actions = sample(log_probs, self.generator)
+            played = actions
+            if self.imitating:
+                keys = decision_keys(self.env.states["seed"], self.env.states["steps"], 0)
+                actions = torch.from_numpy(self.teacher.act(self.env.states, keys)).to(device)
+                coin = torch.rand(len(actions), generator=self.generator, device=device) < 0.5
+                played = torch.where(coin, played, actions)
             batch.observations[t], batch.masks[t], batch.seats[t] = observations, masks, where
             batch.actions[t] = actions.cpu()
             batch.log_probs[t] = log_probs.gather(1, actions[:, None])[:, 0].cpu()
-            observed, _, done, _, info = self.env.step(batch.actions[t].numpy())
+            observed, _, done, _, info = self.env.step(played.cpu().numpy())
             seats = info["seat"]
             batch.rewards[t] = torch.from_numpy(info["rewards"])
             batch.dones[t] = torch.from_numpy(done)
@@ -192,6 +217,7 @@ class Learner:
             group["lr"] = config.learning_rate * (1.0 - 0.9 * fraction)
         entropy_weight = config.entropy * (1.0 - 0.8 * fraction)
         own, targets = self.advantages()
+        imitating = self.steps <= config.teacher_steps
         flat = {
             "observations": batch.observations.flatten(0, 1),
             "masks": batch.masks.flatten(0, 1),
@@ -204,7 +230,7 @@ class Learner:
         count = 0
         for rows in self._minibatches(len(flat["actions"])):
             part = {name: tensor[rows].to(config.device) for name, tensor in flat.items()}
-            for name, value in self._gradient_step(part, entropy_weight).items():
+            for name, value in self._gradient_step(part, entropy_weight, imitating).items():
                 sums[name] = sums.get(name, 0.0) + value
             count += 1
         self.updates += 1
@@ -220,7 +246,7 @@ class Learner:
             order = torch.randperm(size, generator=self.shuffler)
             yield from order.split(self.config.minibatch)
 
-    def _gradient_step(self, part: dict[str, torch.Tensor], entropy_weight: float) -> dict[str, float]:
+    def _gradient_step(self, part: dict[str, torch.Tensor], entropy_weight: float, imitating: bool) -> dict[str, float]:
         config = self.config
         log_probs, values = self.net(part["observations"], part["masks"])
         chosen = log_probs.gather(1, part["actions"][:, None])[:, 0]
@@ -229,6 +255,8 @@ class Learner:
         advantage = part["advantages"]
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         policy_loss = -torch.min(ratio * advantage, ratio.clamp(1 - config.clip, 1 + config.clip) * advantage).mean()
+        if imitating:
+            policy_loss, entropy_weight = -chosen.mean(), 0.0
         value_loss = (values - part["targets"]).pow(2).mean()
         entropy = -(log_probs.exp() * log_probs).sum(1).mean()  # illegal actions have probability 0
         loss = policy_loss + config.value_weight * value_loss - entropy_weight * entropy
@@ -304,6 +332,19 @@ class Learner:
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
         self.steps, self.updates, self.games = notes["steps"], notes["updates"], notes["games"]
         self.seconds, self.curve = notes["seconds"], notes["curve"]
+
+
+def random_play(variant: Variant, encoding: str, seed: int) -> torch.Tensor:
+    """Observations of random games at all stages, int8 (12,800, ...): what inputs look like."""
+    env = GameVectorEnv(variant.game.name, 256, variant.num_players, encoding, **variant.options)
+    observations, _ = env.reset(seed=seed)
+    rng, actions, rows = np.array([seed], np.uint64), np.zeros(env.num_envs, np.int64), []
+    for step in range(250):
+        pick_legal(observations["action_mask"], rng, actions)
+        env.step(actions)
+        if step % 5 == 0:
+            rows.append(observations["observation"].copy())
+    return torch.from_numpy(np.concatenate(rows))
 
 
 def train(config: Config, console: Console) -> Learner:

@@ -6,7 +6,8 @@ import pytest
 import torch
 from rich.console import Console
 
-from experiments.train_ppo import Config, Learner, train
+from agents.arena import decision_keys
+from experiments.train_ppo import Config, Learner, random_play, train
 from samurai_env import game_names, make_variant
 
 SMALL = Config(hidden=(32,), num_envs=8, num_steps=16, minibatch=64, evaluate_every=0, checkpoint_every=1, device="cpu")
@@ -73,6 +74,35 @@ def test_same_seed_same_network_and_resume_goes_on_exactly(tmp_path):
     resumed = train(small(tmp_path / "halves", total_steps=4 * steps, resume=True), console)
     assert resumed.updates == 4
     assert torch.equal(weights(straight), weights(resumed))
+
+
+def test_imitation_learns_the_teachers_choice_and_then_stops(tmp_path):
+    steps = 8 * 16
+    learner = Learner(small(tmp_path, teacher="greedy", teacher_steps=12 * steps, total_steps=20 * steps))
+    losses = []
+    while learner.imitating:
+        states = learner.env.states.copy()
+        learner.collect()
+        wanted = learner.teacher.act(states, decision_keys(states["seed"], states["steps"], 0))
+        assert learner.batch.actions[0].tolist() == wanted.tolist()
+        losses.append(learner.update()["policy_loss"])
+    assert learner.steps == 12 * steps
+    assert losses[-1] < losses[0] - 0.1
+    learner.collect()
+    own = learner.batch.log_probs.exp()
+    assert (own > 0).all()
+    seen = learner.update()
+    assert abs(seen["policy_loss"]) < 0.5  # the clipped objective again, no cross-entropy
+
+
+@pytest.mark.parametrize("encoding", ["flat", "tokens"])
+def test_inputs_are_standardised_by_random_play(tmp_path, encoding):
+    learner = Learner(small(tmp_path, encoding=encoding))
+    rows = random_play(learner.variant, learner.encoding, learner.config.seed).flatten(1).float()
+    inputs = (rows - learner.net.mean) * learner.net.scale
+    assert inputs.mean(0).abs().max() < 1e-3
+    assert inputs.std(0).max() < 1.001
+    assert (inputs.std(0) > 0.5).float().mean() > 0.2  # the others are rare, or never change
 
 
 def test_refusals(tmp_path):
