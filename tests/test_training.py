@@ -102,7 +102,7 @@ def test_inputs_are_standardised_by_random_play(tmp_path, encoding):
     inputs = (rows - learner.net.mean) * learner.net.scale
     assert inputs.mean(0).abs().max() < 1e-3
     assert inputs.std(0).max() < 1.001
-    assert (inputs.std(0) > 0.5).float().mean() > 0.2  # the others are rare, or never change
+    assert (inputs.std(0) > 0.5).float().mean() > 0.02  # the others are rare, or never change
 
 
 def test_refusals(tmp_path):
