@@ -25,7 +25,7 @@ from rich.table import Table
 
 from agents.arena import decision_keys
 from agents.mcts import MCTSAgent, Settings
-from experiments.common import parse_options
+from experiments.common import command_line, parse_options
 from experiments.tournament import commit
 from samurai_env import __version__, make_variant
 from samurai_env.core.bits import pick_legal
@@ -271,6 +271,7 @@ def main(config: Config) -> list[Figure]:
             "machine": f"{cpu_name()}, {os.cpu_count()} cores, Python {platform.python_version()}",
             "version": __version__,
             "commit": commit(),
+            "command": command_line("experiments.bench", config),
             "load_before": load,
             "load_after": os.getloadavg()[0],
             "figures": [asdict(f) for f in figures],

@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import MISSING, fields
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -26,6 +27,22 @@ def parse_options(game: str, settings: tuple[str, ...]) -> dict[str, Any]:
             raise ValueError(f"{setting!r} is not name=value with one of {', '.join(known)}")
         options[name] = known[name].parse(name, text)
     return options
+
+
+def command_line(program: str, config: Any) -> str:
+    """The command that runs a program with these settings (a dataclass); what has its default is left out."""
+    words = ["python -m", program]
+    for field in fields(config):
+        value = getattr(config, field.name)
+        standard = field.default_factory() if field.default_factory is not MISSING else field.default
+        if value == standard:
+            continue
+        option = field.name.replace("_", "-")
+        if isinstance(value, bool):
+            words.append(f"--{option}" if value else f"--no-{option}")
+        else:
+            words += [f"--{option}", *map(str, value if isinstance(value, tuple) else (value,))]
+    return " ".join(words)
 
 
 class Interrupt:

@@ -44,11 +44,6 @@ def read(path: Path) -> dict[str, Any]:
     return found
 
 
-def relative(path: Path) -> str:
-    """A path as seen from the root of the clone, if it lies there."""
-    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
-
-
 def origin(found: dict[str, Any]) -> str:
     """Where and with what a result was made."""
     changed = ", with uncommitted changes" if found["commit"].endswith("+") else ""
@@ -78,9 +73,8 @@ def ladder(path: Path) -> str:
         rows.append(cells)
     meaning = f"**{setting(found['variant'])}**: rating, and win share of the row's agent"
     meaning += " against each other" if players == 2 else f" in one seat among {players - 1} copies of the column's"
-    command = f"{found['command']} --output {relative(path.parent)}"
     head = ["agent", "rating", *(f"`{agents[j]}`" for j in order)]
-    return f"{meaning}.\n\n{table(head, rows)}\n\n{origin(found)}\n\n```sh\n{command}\n```"
+    return f"{meaning}.\n\n{table(head, rows)}\n\n{origin(found)}\n\n```sh\n{found['command']}\n```"
 
 
 def amount(value: float, unit: str) -> str:
@@ -94,19 +88,19 @@ def amount(value: float, unit: str) -> str:
     return f"{value:.0f} {unit}"
 
 
-def speed(path: Path) -> str:
-    """The figures of one measurement."""
-    found = read(path)
+def speed(paths: Sequence[Path]) -> str:
+    """All measurements in one table: a column for each file, with the median and the range of each figure."""
+    reports = [read(path) for path in paths]
+    figures = [{f"{f['name']}, {f['unit']}": f for f in report["figures"]} for report in reports]
     rows = []
-    for figure in found["figures"]:
-        median, low, high = (amount(figure[name], figure["unit"]) for name in ("median", "low", "high"))
-        rows.append([figure["name"], median, f"{low} to {high}"])
-    made = parse_spec(found["variant"])
-    command = f"python -m experiments.bench --game {made.game.name} --num-players {made.num_players}"
-    command = found.get("command", f"{command} --json {relative(path)}")
-    load = f"Load of the machine {found['load_before']:.1f} before, {found['load_after']:.1f} after."
-    body = table(["what", "median", "range"], rows)
-    return f"**{setting(found['variant'])}**\n\n{body}\n\n{origin(found)} {load}\n\n```sh\n{command}\n```"
+    for name in dict.fromkeys(name for found in figures for name in found):
+        row = [name.rpartition(",")[0]]
+        for found in figures:
+            median, low, high = (amount(found[name][key], found[name]["unit"]) for key in ("median", "low", "high"))
+            row.append(f"**{median}** ({low} to {high})")
+        rows.append(row)
+    notes = [f"- {setting(report['variant'])}. {origin(report)} `{report['command']}`" for report in reports]
+    return "\n".join([table(["", *(setting(report["variant"]) for report in reports)], rows), "", *notes])
 
 
 def parts(folder: Path = RESULTS) -> dict[str, str]:
@@ -116,8 +110,8 @@ def parts(folder: Path = RESULTS) -> dict[str, str]:
         ValueError: a results file is damaged.
     """
     ladders = [ladder(path) for path in sorted(folder.glob("*/results.json"))]
-    speeds = [speed(path) for path in sorted(folder.glob("*.json"))]
-    return {"ladder": "\n\n".join(ladders) or NO_LADDER, "speed": "\n\n".join(speeds) or NO_SPEED}
+    speeds = sorted(folder.glob("*.json"))
+    return {"ladder": "\n\n".join(ladders) or NO_LADDER, "speed": speed(speeds) if speeds else NO_SPEED}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

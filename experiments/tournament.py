@@ -27,7 +27,7 @@ from rich.table import Table
 
 from agents.base import make_agent
 from agents.networks import write_atomically
-from experiments.common import Interrupt, parse_options, progress_bar
+from experiments.common import Interrupt, command_line, parse_options, progress_bar
 from experiments.match import MATCH_SEED, Estimate, estimate, one_against_others
 from experiments.ratings import rate
 from samurai_env import __version__, make_variant, parse_spec
@@ -189,20 +189,12 @@ def play(config: Config, console: Console) -> Results:
             if interrupt.asked:
                 break
             if time.monotonic() - saved > 20:
-                results.write(command_line(config))
+                results.write(command_line("experiments.tournament", config))
                 saved = time.monotonic()
-    results.write(command_line(config))
+    results.write(command_line("experiments.tournament", config))
     if interrupt.asked:
         console.print("stopped; the same command goes on from here")
     return results
-
-
-def command_line(config: Config) -> str:
-    """The command that repeats this tournament."""
-    words = ["python -m experiments.tournament --agents", *config.agents, "--game", config.game]
-    words += ["--num-players", str(config.num_players)] if config.num_players else []
-    words += ["--options", *config.options] if config.options else []
-    return " ".join([*words, "--deals", str(config.deals)] + (["--mirror"] if config.mirror else []))
 
 
 def pay_off(results: Results, agents: tuple[str, ...], players: int) -> dict[tuple[str, str], Estimate]:

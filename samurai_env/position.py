@@ -175,7 +175,7 @@ def parse_spec(spec: str) -> Variant:
     Raises:
         ValueError: unknown game, option or value; the text says which.
     """
-    name, *settings = spec.split()
+    name, *settings = spec.split() or [""]
     game = find_game(name)
     players, options = None, {}
     for setting in settings:

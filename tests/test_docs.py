@@ -141,16 +141,16 @@ def test_results_become_tables(tmp_path: Path) -> None:
     result = {**origin, "variant": variant, "command": "python -m experiments.tournament", "meetings": meetings}
     (tmp_path / "ladder-3" / "results.json").write_text(json.dumps(result), encoding="utf-8")
     figures = [Figure("core", "steps/s", 12_345_678.0, 1e6, 123_456_789.0), Figure("start", "s", 1.5, 1.25, 2.0)]
-    bench = {**origin, "variant": variant, "load_before": 0.1, "load_after": 0.2, "figures": [vars(f) for f in figures]}
+    bench = {**origin, "variant": variant, "command": "bench 3", "figures": [vars(f) for f in figures]}
     (tmp_path / "bench-3.json").write_text(json.dumps(bench), encoding="utf-8")
     made = readme_tables.parts(tmp_path)
     share = np.mean([*chunks["0"], *chunks["10"]])
     assert f"{share:.1%} [" in made["ladder"]
     assert "Samurai, 3 players, edition=1998" in made["ladder"]
     assert "commit abc1234, with uncommitted changes" in made["ladder"]
-    assert "| core | 12.3 M steps/s | 1.00 M steps/s to 123 M steps/s |" in made["speed"]
-    assert "| start | 1.50 s | 1.25 s to 2.00 s |" in made["speed"]
-    assert "bench-3.json" in made["speed"]
+    assert "| core | **12.3 M steps/s** (1.00 M steps/s to 123 M steps/s) |" in made["speed"]
+    assert "| start | **1.50 s** (1.25 s to 2.00 s) |" in made["speed"]
+    assert "`bench 3`" in made["speed"]
 
 
 def test_damaged_results_are_refused(tmp_path: Path) -> None:

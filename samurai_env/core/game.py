@@ -120,7 +120,8 @@ class Game:
         progress_meaning: one line: what `compiled.progress` measures.
         secret: (record before) -> whether the others do not see which move is made.
         settings: (number of players, options) -> contents of further record fields that the options decide.
-        describe_result: record of a finished game -> what else to tell of its end, for the environments' `info`.
+        describe_result: record of a finished game -> what else to tell of its end, for the environments' `info`. An
+            entry "result" that is "truncated" says that the game was cut off at its limit of decisions.
     """
 
     name: str
