@@ -82,7 +82,7 @@ def cooperative_games():
 def test_cooperative_table_goes_on_where_it_was_stopped(game, tmp_path):
     console = Console(quiet=True)
     fewest = find_game(game).players[0]
-    config = cooperative.Config(game, ("random",), (fewest,), games=20, output=tmp_path, processes=1)
+    config = cooperative.Config(game, ("random",), (fewest,), games=20, output=tmp_path, processes=2)
     first = cooperative.play(config, console)
     saved = json.loads((tmp_path / "wins.json").read_text())
     # One chunk is lost, and more games are wanted: only those are played, and the rest stays.
