@@ -12,6 +12,7 @@ import numpy as np
 from samurai_env.board.topology import DATA, SETTLEMENT_LAND
 from samurai_env.core.bits import lowest, popcount
 from samurai_env.core.compile import jit
+from samurai_env.core.winning import expected_returns
 
 _FITTED = json.loads((DATA / "advice.json").read_text(encoding="utf-8"))["evaluation"]
 # By number of empty land hexes: how much a point of influence tells about who will take the figure.
@@ -46,21 +47,7 @@ def expect_figures(state, expected):
 @jit
 def evaluate(state, out):
     """Write each seat's expected return (float64, n seats; sums to 0). The state is not over."""
-    n = state.hand.shape[0]
-    expected = np.empty((n, 3))
+    expected = np.empty((state.hand.shape[0], 3))
     still_open = expect_figures(state, expected)
     sharp = SPREAD / np.sqrt(1.0 + still_open)
-    total = 0.0
-    for seat in range(n):
-        score = 0.0
-        for figure in range(3):
-            best = 0.0
-            for other in range(n):
-                if other != seat:
-                    best = max(best, expected[other, figure])
-            score += MAJORITY / (1.0 + np.exp(-sharp * (expected[seat, figure] - best)))
-            score += FIGURES * expected[seat, figure]
-        out[seat] = np.exp(score)
-        total += out[seat]
-    for seat in range(n):
-        out[seat] = (n * out[seat] / total - 1.0) / (n - 1.0)
+    expected_returns(expected, sharp, MAJORITY, FIGURES, out)

@@ -12,6 +12,7 @@ from samurai_env.card.advice import free_sides
 from samurai_env.card.lists import DATA
 from samurai_env.card.scoring import influences, surrounded
 from samurai_env.core.compile import jit
+from samurai_env.core.winning import expected_returns
 
 _FITTED = json.loads((DATA / "advice.json").read_text(encoding="utf-8"))["evaluation"]
 # By number of free sides: how often somebody will take the stone, and how much a point of influence tells about who.
@@ -54,21 +55,7 @@ def cards_left(state):
 @jit
 def evaluate(state, out):
     """Write each seat's expected return (float64, n seats; sums to 0). The state is not over."""
-    n = state.hand.shape[0]
-    expected = np.empty((n, 3))
+    expected = np.empty((state.hand.shape[0], 3))
     expect_stones(state, expected)
     sharp = SPREAD / np.sqrt(1.0 + cards_left(state))
-    total = 0.0
-    for seat in range(n):
-        score = 0.0
-        for shape in range(3):
-            best = 0.0
-            for other in range(n):
-                if other != seat:
-                    best = max(best, expected[other, shape])
-            score += MAJORITY / (1.0 + np.exp(-sharp * (expected[seat, shape] - best)))
-            score += STONES * expected[seat, shape]
-        out[seat] = np.exp(score)
-        total += out[seat]
-    for seat in range(n):
-        out[seat] = (n * out[seat] / total - 1.0) / (n - 1.0)
+    expected_returns(expected, sharp, MAJORITY, STONES, out)

@@ -34,3 +34,33 @@ def pay(winners, n, out):
         for seat in range(n):
             share = 1.0 / won if has(np.uint64(winners), seat) else 0.0
             out[seat] = (n * share - 1.0) / (n - 1.0)
+
+
+@jit
+def expected_returns(expected, sharp, majority, piece, out):
+    """Write each seat's expected zero-sum return (float64, n), guessed from the pieces it can expect at the end.
+
+    A softmax of the seats' scores is the chance to win. `climbing.fit_outcome` finds the three parameters.
+
+    Args:
+        expected: float64 (n, 3): pieces at the end, by seat and kind.
+        sharp: how surely a lead of one piece is a majority.
+        majority: what the chance of a majority is worth.
+        piece: what each piece is worth.
+        out: float64 (n,).
+    """
+    n = expected.shape[0]
+    total = 0.0
+    for seat in range(n):
+        score = 0.0
+        for kind in range(3):
+            best = 0.0
+            for other in range(n):
+                if other != seat:
+                    best = max(best, expected[other, kind])
+            score += majority / (1.0 + np.exp(-sharp * (expected[seat, kind] - best)))
+            score += piece * expected[seat, kind]
+        out[seat] = np.exp(score)
+        total += out[seat]
+    for seat in range(n):
+        out[seat] = (n * out[seat] / total - 1.0) / (n - 1.0)
