@@ -100,26 +100,42 @@ class Wins:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.returns: dict[tuple[str, str], dict[int, list[float]]] = {}
+        self.commits: dict[
+            tuple[str, str], list[str]
+        ] = {}  # of the code that played, as a table may grow in several runs
         if not path.exists():
             return
         try:
             for found in json.loads(path.read_text(encoding="utf-8"))["returns"]:
                 chunks = {int(first): chunk for first, chunk in found["chunks"].items()}
                 self.returns[found["agent"], found["variant"]] = chunks
+                self.commits[found["agent"], found["variant"]] = list(found["commits"])
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"{path} is damaged ({error!r}); move it away or choose another --output") from None
+
+    def add(self, agent: str, variant: str, first: int, returns: list[float], commit_: str) -> None:
+        """Keep what a chunk returned, and the commit that played it."""
+        self.returns[agent, variant][first] = returns
+        commits = self.commits.setdefault((agent, variant), [])
+        if commit_ not in commits:
+            commits.append(commit_)
 
     def write(self) -> None:
         """Write all results with what is needed to repeat them."""
         record = {
             "version": __version__,
-            "commit": commit(),
             "python": platform.python_version(),
             "machine": f"{platform.machine()} {platform.system()}, {os.cpu_count()} cores",
             "deal_seeds": f"{MATCH_SEED} + number of the game",
             "returns": [
-                {"agent": agent, "variant": variant, "chunks": {str(first): chunks[first] for first in sorted(chunks)}}
+                {
+                    "agent": agent,
+                    "variant": variant,
+                    "commits": self.commits[agent, variant],
+                    "chunks": {str(first): chunks[first] for first in sorted(chunks)},
+                }
                 for (agent, variant), chunks in self.returns.items()
+                if chunks
             ],
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -152,14 +168,14 @@ def play(config: Config, console: Console) -> Wins:
                     done += count
                 else:
                     tasks.append((spec, variant.spec, first, count))
-    context, saved = multiprocessing.get_context("spawn"), time.monotonic()
+    context, saved, now = multiprocessing.get_context("spawn"), time.monotonic(), commit()
     with (
         Interrupt() as interrupt,
         progress_bar(console, "games", done + sum(task[-1] for task in tasks), done) as bar,
         context.Pool(min(config.processes, max(1, len(tasks))), _quiet_worker) as pool,
     ):
         for agent, variant_spec, first, returns in pool.imap_unordered(play_chunk, tasks):
-            wins.returns[agent, variant_spec][first] = returns
+            wins.add(agent, variant_spec, first, returns, now)
             done += len(returns)
             bar(done, agent)
             if interrupt.asked:
