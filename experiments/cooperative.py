@@ -100,9 +100,7 @@ class Wins:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.returns: dict[tuple[str, str], dict[int, list[float]]] = {}
-        self.commits: dict[
-            tuple[str, str], list[str]
-        ] = {}  # of the code that played, as a table may grow in several runs
+        self.commits: dict[tuple[str, str], list[str]] = {}  # that played: a table may grow in several runs
         if not path.exists():
             return
         try:
