@@ -19,13 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tyro
 from rich.console import Console
 from rich.table import Table
 
 from agents.arena import decision_keys
 from agents.mcts import MCTSAgent, Settings
-from experiments.common import command_line, parse_options
+from experiments.common import at_least, command_line, parse_options, run_program
 from experiments.tournament import commit
 from samurai_env import __version__, make_variant
 from samurai_env.core.bits import pick_legal
@@ -249,6 +248,7 @@ def starting(variant: Variant, config: Config) -> list[Figure]:
 
 def main(config: Config) -> list[Figure]:
     """Measure, print, write."""
+    at_least(config, 1, "repetitions", "num_envs", "simulations")
     console = Console()
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     load = os.getloadavg()[0]
@@ -291,7 +291,4 @@ def cpu_name() -> str:
 
 
 if __name__ == "__main__":
-    try:
-        main(tyro.cli(Config, description=__doc__))
-    except ValueError as error:
-        raise SystemExit(f"error: {error}") from None
+    run_program("experiments.bench", Config, main, __doc__)

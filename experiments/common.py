@@ -7,6 +7,7 @@ from dataclasses import MISSING, fields
 from types import FrameType, TracebackType
 from typing import Any
 
+import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -27,6 +28,28 @@ def parse_options(game: str, settings: tuple[str, ...]) -> dict[str, Any]:
             raise ValueError(f"{setting!r} is not name=value with one of {', '.join(known)}")
         options[name] = known[name].parse(name, text)
     return options
+
+
+def run_program(name: str, settings: type[Any], main: Callable[[Any], Any], about: str | None) -> None:
+    """Run `main` with settings from the command line; what is wrong is told in a line, and the exit status is 1."""
+    try:
+        main(tyro.cli(settings, prog=f"python -m {name}", description=about))
+    except (ValueError, OSError) as error:
+        raise SystemExit(f"error: {error}") from None
+    except (KeyboardInterrupt, EOFError):
+        raise SystemExit("\nstopped") from None
+
+
+def at_least(config: Any, lowest: float, *names: str) -> None:
+    """Refuse settings that are not numbers of at least `lowest`.
+
+    Raises:
+        ValueError: names the option.
+    """
+    for name in names:
+        value = getattr(config, name)
+        if not value >= lowest:
+            raise ValueError(f"--{name.replace('_', '-')} is at least {lowest:g}, not {value}")
 
 
 def command_line(program: str, config: Any) -> str:

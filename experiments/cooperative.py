@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tyro
 from rich.console import Console
 from rich.table import Table
 
@@ -26,7 +25,7 @@ from agents.arena import play_games
 from agents.base import make_agent
 from agents.networks import write_atomically
 from experiments import pages
-from experiments.common import Interrupt, parse_options, progress_bar
+from experiments.common import Interrupt, at_least, parse_options, progress_bar, run_program
 from experiments.match import MATCH_SEED, Estimate, wilson
 from experiments.tournament import _quiet_worker, commit
 from samurai_env import __version__, find_game, parse_spec
@@ -69,6 +68,8 @@ def variants(config: Config) -> dict[tuple[str, int], Variant]:
     options = parse_options(config.game, config.options)
     lines: list[tuple[str, dict[str, Any]]] = [("", {})]
     if config.vary is not None:
+        if config.vary in options:
+            raise ValueError(f"--vary {config.vary} plays all its values: leave it out of --options")
         if config.vary not in game.options:
             raise ValueError(f"{game.title} has no option {config.vary!r}; it has {', '.join(game.options)}")
         option = game.options[config.vary]
@@ -151,7 +152,9 @@ class Wins:
 
 def play(config: Config, console: Console) -> Wins:
     """Play all that is not yet played; Ctrl-C keeps what is done."""
+    at_least(config, 1, "games", "processes")
     settings = list(variants(config).values())
+    config.output.mkdir(parents=True, exist_ok=True)
     for spec in config.agents:
         for variant in settings:
             make_agent(spec, variant)  # complains before anything is played
@@ -223,7 +226,4 @@ def main(config: Config) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(tyro.cli(Config, description=__doc__))
-    except (ValueError, FileNotFoundError) as error:
-        raise SystemExit(f"error: {error}") from None
+    run_program("experiments.cooperative", Config, main, __doc__)

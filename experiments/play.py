@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import tyro
 from rich.console import Console
 
 from agents.arena import decision_keys
 from agents.base import Agent, make_agent
-from experiments.common import parse_options
+from experiments.common import parse_options, run_program
 from samurai_env import IllegalActionError, Position, make_variant
 from samurai_env.record import GameRecord
 
@@ -45,19 +44,22 @@ def ask(console: Console, position: Position, record: GameRecord) -> list[int] |
         text = console.input(f"[bold]seat {position.seat}[/bold] move (? for help): ").strip()
         if text in ("quit", "exit"):
             return None
-        if text == "?":
+        if text in ("?", "help"):
             console.print("legal: " + ", ".join(names[a] for a in position.legal_actions()))
             console.print("or: map, save FILE, quit")
         elif text == "map":
             console.print(position.variant.game.text(position.record, position.seat), markup=False, highlight=False)
-        elif text.startswith("save "):
-            record.save(Path(text[5:].strip()))
-            console.print(f"written to {text[5:].strip()}")
         elif text:
             try:
-                return typed(position, text)
-            except ValueError as error:
-                console.print(f"[red]{error}[/red]")
+                if text.split()[0] != "save":
+                    return typed(position, text)
+                file = text[4:].strip()
+                if not file:
+                    raise ValueError("save needs the name of a file")
+                record.save(Path(file))
+                console.print(f"written to {file}")
+            except (ValueError, OSError) as error:
+                console.print(str(error), style="red", markup=False)
 
 
 def typed(position: Position, text: str) -> list[int]:
@@ -97,7 +99,7 @@ def main(config: Config, console: Console | None = None) -> None:
     others = variant.num_players - 1
     specs = config.opponents * others if len(config.opponents) == 1 else config.opponents
     if len(specs) != others:
-        raise ValueError(f"{variant.spec} needs {others} opponents, not {len(specs)}")
+        raise ValueError(f"{variant.spec} needs {others} opponent{'s' * (others != 1)}, not {len(specs)}")
     if not 0 <= config.seat < variant.num_players:
         raise ValueError(f"seat is a number from 0 to {variant.num_players - 1}, not {config.seat}")
     seed = config.seed if config.seed is not None else int(np.random.SeedSequence().generate_state(1)[0])
@@ -126,9 +128,4 @@ def main(config: Config, console: Console | None = None) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(tyro.cli(Config, description=__doc__))
-    except (ValueError, FileNotFoundError) as error:
-        raise SystemExit(f"error: {error}") from None
-    except (KeyboardInterrupt, EOFError):
-        raise SystemExit("\nleft the game") from None
+    run_program("experiments.play", Config, main, __doc__)

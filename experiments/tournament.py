@@ -21,13 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tyro
 from rich.console import Console
 from rich.table import Table
 
 from agents.base import make_agent
 from agents.networks import write_atomically
-from experiments.common import Interrupt, command_line, parse_options, progress_bar
+from experiments.common import Interrupt, at_least, command_line, parse_options, progress_bar, run_program
 from experiments.match import MATCH_SEED, Estimate, estimate, one_against_others
 from experiments.ratings import rate
 from samurai_env import __version__, make_variant, parse_spec
@@ -158,8 +157,22 @@ def commit() -> str:
     return head.stdout.strip() + ("+" if dirty.stdout.strip() else "")
 
 
+def check(config: Config) -> None:
+    """Refuse impossible settings before anything is played.
+
+    Raises:
+        ValueError: names the option.
+        OSError: the output folder cannot be made.
+    """
+    at_least(config, 1, "deals", "processes")
+    if len(config.agents) < 1 + (not config.mirror):
+        raise ValueError("--agents are two or more; one plays itself with --mirror")
+    config.output.mkdir(parents=True, exist_ok=True)
+
+
 def play(config: Config, console: Console) -> Results:
     """Play all that is not yet played; Ctrl-C keeps what is done."""
+    check(config)
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     for spec in config.agents:
         make_agent(spec, variant)  # complains before anything is played
@@ -282,7 +295,4 @@ def main(config: Config) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(tyro.cli(Config, description=__doc__))
-    except (ValueError, FileNotFoundError) as error:
-        raise SystemExit(f"error: {error}") from None
+    run_program("experiments.tournament", Config, main, __doc__)

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import torch
-import tyro
 from rich.console import Console
 from safetensors.torch import load_file, save_file
 from torch.utils.tensorboard import SummaryWriter
@@ -25,7 +24,7 @@ from agents.arena import decision_keys
 from agents.base import make_agent
 from agents.networks import NetworkForm, PolicyValueNet, load_network, sample, save_network, write_atomically
 from agents.ppo import PPOAgent
-from experiments.common import Interrupt, parse_options, progress_bar
+from experiments.common import Interrupt, at_least, parse_options, progress_bar, run_program
 from experiments.curve import caption, draw_curve
 from experiments.match import team_win_rate, win_share_against
 from samurai_env import make_variant
@@ -317,6 +316,11 @@ class Learner:
             tensors = load_file(run / "checkpoint.safetensors")
         except Exception as error:
             raise ValueError(f"{run / 'checkpoint.safetensors'} is damaged: {error}") from None
+        missing = {"games", "generator", "shuffler"} - set(tensors)
+        if missing:
+            raise ValueError(
+                f"{run / 'checkpoint.safetensors'} is not a checkpoint: it lacks {', '.join(sorted(missing))}"
+            )
         games = tensors["games"].numpy().view(self.variant.dtype)
         if len(games) != self.config.num_envs:
             raise ValueError(f"the checkpoint has {len(games)} games, this run asks for {self.config.num_envs}")
@@ -347,8 +351,31 @@ def random_play(variant: Variant, encoding: str, seed: int) -> torch.Tensor:
     return torch.from_numpy(np.concatenate(rows))
 
 
+def check(config: Config) -> None:
+    """Refuse impossible settings before anything is written.
+
+    Raises:
+        ValueError: names the option.
+    """
+    at_least(
+        config, 1, "total_steps", "num_envs", "num_steps", "minibatch", "epochs", "checkpoint_every", "evaluate_deals"
+    )
+    at_least(config, 0, "evaluate_every", "teacher_steps", "seed", "entropy", "clip", "learning_rate", "max_grad_norm")
+    at_least(config, 0, "value_weight", "gae_lambda")
+    if min(config.hidden, default=1) < 1:
+        raise ValueError(f"--hidden are widths of at least 1, not {config.hidden}")
+    variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    for spec in (config.teacher, *config.opponents):
+        make_agent(spec, variant)
+    try:
+        torch.zeros(1, device=config.device)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"--device {config.device} cannot be used: {str(error).splitlines()[0]}") from None
+
+
 def train(config: Config, console: Console) -> Learner:
     """Run the training that `config` describes; Ctrl-C saves and ends it."""
+    check(config)
     torch.set_num_threads(max(1, min(torch.get_num_threads(), 4)))
     learner = Learner(config)
     if config.resume:
@@ -362,6 +389,10 @@ def train(config: Config, console: Console) -> Learner:
             started = time.perf_counter()
             learner.collect()
             seen = learner.update()
+            if not all(np.isfinite(value) for value in seen.values()):
+                raise ValueError(
+                    f"training has diverged after {learner.steps:,} steps ({seen}); try a lower --learning-rate"
+                )
             spent = time.perf_counter() - started
             learner.seconds += spent
             seen["steps_per_second"] = config.num_steps * config.num_envs / spent
@@ -404,4 +435,4 @@ def describe(learner: Learner, seen: dict[str, float]) -> str:
 
 
 if __name__ == "__main__":
-    train(tyro.cli(Config, description=__doc__), Console())
+    run_program("experiments.train_ppo", Config, lambda config: train(config, Console()), __doc__)

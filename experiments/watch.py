@@ -9,11 +9,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import tyro
 from rich.console import Console
 
 from agents.base import make_agent
-from experiments.common import parse_options
+from experiments.common import at_least, parse_options, run_program
 from experiments.play import choose_move
 from samurai_env import Position, make_variant
 from samurai_env.record import GameRecord
@@ -43,6 +42,9 @@ class Config:
 
 def main(config: Config, console: Console | None = None) -> Position:
     """Show one game; the last position."""
+    at_least(config, 0, "pause")
+    if config.record:
+        config.record.parent.mkdir(parents=True, exist_ok=True)
     console = console or Console()
     players = config.num_players or (len(config.agents) if len(config.agents) > 1 else None)
     variant = make_variant(config.game, players, **parse_options(config.game, config.options))
@@ -83,9 +85,4 @@ def draw(position: Position, actions: list[int], path: Path) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(tyro.cli(Config, description=__doc__))
-    except (ValueError, FileNotFoundError) as error:
-        raise SystemExit(f"error: {error}") from None
-    except KeyboardInterrupt:
-        raise SystemExit("\nstopped") from None
+    run_program("experiments.watch", Config, main, __doc__)

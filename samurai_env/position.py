@@ -93,14 +93,17 @@ class Position:
         shown = ", ".join(f"{a} ({names[a]})" for a in legal[:12]) + (", ..." if len(legal) > 12 else "")
         return f"action {action} ({names[action]}) is illegal for seat {self.seat} now; legal are {shown}"
 
+    def _check_seat(self, seat: int) -> None:
+        if seat not in range(self.variant.num_players):
+            raise ValueError(f"there is no seat {seat!r}; seats are 0 to {self.variant.num_players - 1}")
+
     def observe(self, seat: int, encoding: str | None = None, out: np.ndarray | None = None) -> np.ndarray:
         """What `seat` sees, int8, in an encoding of the game (default: its first).
 
         Raises:
             ValueError: no such seat or encoding.
         """
-        if not 0 <= seat < self.variant.num_players:
-            raise ValueError(f"there is no seat {seat}; seats are 0 to {self.variant.num_players - 1}")
+        self._check_seat(seat)
         name = self.variant.encoding_name(encoding)
         if out is None:
             out = np.empty(self.variant.encoding(name).shape, np.int8)
@@ -131,7 +134,14 @@ class Position:
         return other
 
     def redetermined(self, seat: int, rng: np.ndarray) -> "Position":
-        """A copy in which all that `seat` cannot know is drawn anew from `rng` (uint64, shape (1,))."""
+        """A copy in which all that `seat` cannot know is drawn anew from `rng` (uint64, shape (1,)).
+
+        Raises:
+            ValueError: no such seat, or another kind of `rng`.
+        """
+        self._check_seat(seat)
+        if not isinstance(rng, np.ndarray) or rng.dtype != np.uint64 or rng.shape != (1,):
+            raise ValueError(f"rng is an array of one uint64, such as np.array([7], np.uint64), not {rng!r}")
         other = self.clone()
         loops_of(self.variant.game).resample(other.states, 0, seat, rng)
         return other

@@ -1,6 +1,6 @@
 """The record of one game: every field, its meaning and its range.
 
-All of a game is in this one flat record (about 450 bytes with 2 players). Its shapes follow the number
+All of a game is in this one flat record (about 500 bytes with 2 players). Its shapes follow the number
 of players, so compiled code reads the number of players, hexes and settlements off the shapes and is
 compiled once for each number of players. Settlement, land and sea numbers are those of `topology`;
 a set of them is kept as the bits of a `uint64`. `figure` is 0 helmet, 1 buddha, 2 rice.

@@ -202,6 +202,9 @@ class Variant:
     num_players: int
     option_items: tuple[tuple[str, Any], ...]
 
+    def __repr__(self) -> str:
+        return f"<{self.spec}>"
+
     @property
     def options(self) -> dict[str, Any]:
         """All options with their values."""

@@ -79,7 +79,8 @@ class GameEnv(gymnasium.Env):
         if not isinstance(opponents, Sequence):
             raise ValueError(f"opponents are a name, a callable or a sequence of these, not {opponents!r}")
         if len(opponents) != len(players) - 1:
-            raise ValueError(f"{self.variant.spec} needs {len(players) - 1} opponents, not {len(opponents)}")
+            needed = f"{len(players) - 1} opponent{'s' * (len(players) != 2)}"
+            raise ValueError(f"{self.variant.spec} needs {needed}, not {len(opponents)}")
         for opponent in opponents:
             if not callable(opponent) and opponent not in READY:
                 raise ValueError(f"an opponent is one of {', '.join(READY)} or a callable, not {opponent!r}")
