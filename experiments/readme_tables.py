@@ -77,15 +77,13 @@ def ladder(path: Path) -> str:
     return f"{meaning}.\n\n{table(head, rows)}\n\n{origin(found)}\n\n```sh\n{found['command']}\n```"
 
 
-def amount(value: float, unit: str) -> str:
+def amount(value: float) -> str:
     """A measured figure, to three digits."""
-    if unit == "s":
-        return f"{value:.2f} s"
     for size, letter in ((1e6, " M"), (1e3, " k")):
         if value >= size:
             digits = max(0, 3 - len(str(int(value / size))))
-            return f"{value / size:.{digits}f}{letter} {unit}"
-    return f"{value:.0f} {unit}"
+            return f"{value / size:.{digits}f}{letter}"
+    return f"{value:.2f}"
 
 
 def speed(paths: Sequence[Path]) -> str:
@@ -94,9 +92,12 @@ def speed(paths: Sequence[Path]) -> str:
     figures = [{f"{f['name']}, {f['unit']}": f for f in report["figures"]} for report in reports]
     rows = []
     for name in dict.fromkeys(name for found in figures for name in found):
-        row = [name.rpartition(",")[0]]
+        row = [name]
         for found in figures:
-            median, low, high = (amount(found[name][key], found[name]["unit"]) for key in ("median", "low", "high"))
+            if name not in found:
+                row.append("")
+                continue
+            median, low, high = (amount(found[name][key]) for key in ("median", "low", "high"))
             row.append(f"**{median}** ({low} to {high})")
         rows.append(row)
     notes = [f"- {setting(report['variant'])}. {origin(report)} `{report['command']}`" for report in reports]

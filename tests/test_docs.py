@@ -143,13 +143,14 @@ def test_results_become_tables(tmp_path: Path) -> None:
     figures = [Figure("core", "steps/s", 12_345_678.0, 1e6, 123_456_789.0), Figure("start", "s", 1.5, 1.25, 2.0)]
     bench = {**origin, "variant": variant, "command": "bench 3", "figures": [vars(f) for f in figures]}
     (tmp_path / "bench-3.json").write_text(json.dumps(bench), encoding="utf-8")
+    (tmp_path / "bench-4.json").write_text(json.dumps(bench | {"figures": bench["figures"][:1]}), encoding="utf-8")
     made = readme_tables.parts(tmp_path)
     share = np.mean([*chunks["0"], *chunks["10"]])
     assert f"{share:.1%} [" in made["ladder"]
     assert "Samurai, 3 players, edition=1998" in made["ladder"]
     assert "commit abc1234, with uncommitted changes" in made["ladder"]
-    assert "| core | **12.3 M steps/s** (1.00 M steps/s to 123 M steps/s) |" in made["speed"]
-    assert "| start | **1.50 s** (1.25 s to 2.00 s) |" in made["speed"]
+    assert "| core, steps/s | **12.3 M** (1.00 M to 123 M) | **12.3 M** (1.00 M to 123 M) |" in made["speed"]
+    assert "| start, s | **1.50** (1.25 to 2.00) |  |" in made["speed"]
     assert "`bench 3`" in made["speed"]
 
 
