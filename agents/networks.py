@@ -96,6 +96,9 @@ def write_atomically(path: Path, write: Any) -> None:
     """Call `write(temporary path)` and put the result in place, so that a file is whole or absent."""
     temporary = path.with_name(path.name + ".part")
     write(temporary)
+    mask = os.umask(0)
+    os.umask(mask)
+    temporary.chmod(0o666 & ~mask)  # some writers make files that only their owner can read
     os.replace(temporary, path)
 
 
