@@ -58,7 +58,7 @@ class GameAEC(AECEnv):
     ) -> None:
         check_choice("reward", reward, REWARDS)
         check_render_mode(render_mode)
-        self.variant = make_variant(game, num_players, options)
+        self.variant = make_variant(type(self), game, num_players, options)
         if viewer is not None and viewer not in range(self.variant.num_players):
             raise ValueError(f"viewer is a seat from 0 to {self.variant.num_players - 1} or None, not {viewer!r}")
         self.metadata = {**GameAEC.metadata, "name": f"{game}_v0"}

@@ -1,5 +1,6 @@
 """What the three kinds of environment share: spaces, options, seeds, the end of a game, pictures."""
 
+import inspect
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,13 +16,22 @@ RENDER_MODES = ("ansi", "svg", "rgb_array")
 SEEDS = 2**63  # seeds are below
 
 
-def make_variant(game: str, num_players: int | None, options: dict[str, Any]) -> Variant:
-    """The variant of a game named by an environment's keyword arguments.
+def make_variant(environment: type, game: str, num_players: int | None, options: dict[str, Any]) -> Variant:
+    """The variant of a game named by the keyword arguments of an environment of this class.
 
     Raises:
-        ValueError: unknown option or impossible value.
+        ValueError: unknown keyword or impossible value.
     """
-    return find_game(game).variant(num_players, **options)
+    found = find_game(game)
+    for name in options:
+        if name not in found.options:
+            takes = inspect.signature(environment).parameters.values()
+            own = [p.name for p in takes if p.kind is not inspect.Parameter.VAR_KEYWORD and p.name != "game"]
+            raise ValueError(
+                f"there is no keyword {name!r}; {environment.__name__} takes {', '.join(own)}, "
+                f"and the options of {found.title}: {', '.join(found.options)}"
+            )
+    return found.variant(num_players, **options)
 
 
 def observation_space(variant: Variant, encoding: str | None) -> spaces.Dict:

@@ -72,7 +72,7 @@ class GameEnv(gymnasium.Env):
     ) -> None:
         check_choice("reward", reward, REWARDS)
         check_render_mode(render_mode)
-        self.variant = make_variant(game, num_players, options)
+        self.variant = make_variant(type(self), game, num_players, options)
         players = range(self.variant.num_players)
         if isinstance(opponents, str) or callable(opponents):
             opponents = [opponents] * (len(players) - 1)

@@ -85,7 +85,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             check_choice("autoreset_mode", autoreset_mode, tuple(mode.value for mode in AutoresetMode))
         if num_envs < 1 or threads < 1:
             raise ValueError(f"num_envs and threads are at least 1, not {num_envs} and {threads}")
-        self.variant = make_variant(game, num_players, options)
+        self.variant = make_variant(type(self), game, num_players, options)
         self.num_envs = num_envs
         self.encoding = self.variant.encoding_name(encoding)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
