@@ -24,8 +24,7 @@ from rich.table import Table
 
 from agents.arena import decision_keys
 from agents.mcts import MCTSAgent, Settings
-from experiments.common import at_least, command_line, parse_options, run_program
-from experiments.tournament import commit
+from experiments.common import at_least, command_line, commit, cpu_name, parse_options, run_program
 from samurai_env import __version__, make_variant
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant
@@ -279,15 +278,6 @@ def main(config: Config) -> list[Figure]:
         config.json.parent.mkdir(parents=True, exist_ok=True)
         config.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     return figures
-
-
-def cpu_name() -> str:
-    """The processor's name, as far as the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":

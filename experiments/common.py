@@ -1,9 +1,13 @@
 """Small things that several programs need."""
 
+import platform
+import re
 import signal
-from collections.abc import Callable, Iterator
+import subprocess
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -28,6 +32,43 @@ def parse_options(game: str, settings: tuple[str, ...]) -> dict[str, Any]:
             raise ValueError(f"{setting!r} is not name=value with one of {', '.join(known)}")
         options[name] = known[name].parse(name, text)
     return options
+
+
+def split_specs(words: Iterable[str]) -> tuple[str, ...]:
+    """Agent specs from words that may hold several, separated by commas.
+
+    What follows a comma is a setting of the same agent if it reads name=value, otherwise the next agent:
+    `greedy,mcts:1000,bias=0,random` names three.
+    """
+    specs: list[str] = []
+    for word in words:
+        for number, part in enumerate(word.split(",")):
+            if number and re.match(r"\w+=", part):
+                specs[-1] += f",{part}"
+            elif part:
+                specs.append(part)
+    return tuple(specs)
+
+
+def commit() -> str:
+    """The commit of the clone this runs from, with a + if code was changed; "unknown" outside one."""
+    code = ["samurai_env", "agents", "experiments/*.py"]
+    try:
+        head = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
+        status = ["git", "status", "--porcelain", "-uno", "--", *code]
+        changed = subprocess.run(status, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head.stdout.strip() + ("+" if changed.stdout.strip() else "")
+
+
+def cpu_name() -> str:
+    """The processor's name, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
 
 
 def run_program(name: str, settings: type[Any], main: Callable[[Any], Any], about: str | None) -> None:

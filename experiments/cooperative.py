@@ -25,9 +25,9 @@ from agents.arena import play_games
 from agents.base import make_agent
 from agents.networks import write_atomically
 from experiments import pages
-from experiments.common import Interrupt, at_least, parse_options, progress_bar, run_program
+from experiments.common import Interrupt, at_least, commit, parse_options, progress_bar, run_program
 from experiments.match import MATCH_SEED, Estimate, wilson
-from experiments.tournament import _quiet_worker, commit
+from experiments.tournament import _quiet_worker
 from samurai_env import __version__, find_game, parse_spec
 from samurai_env.core.game import Variant
 

@@ -11,7 +11,6 @@ import json
 import multiprocessing
 import os
 import platform
-import subprocess
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -26,7 +25,7 @@ from rich.table import Table
 
 from agents.base import make_agent
 from agents.networks import write_atomically
-from experiments.common import Interrupt, at_least, command_line, parse_options, progress_bar, run_program
+from experiments.common import Interrupt, at_least, command_line, commit, parse_options, progress_bar, run_program
 from experiments.match import MATCH_SEED, Estimate, estimate, one_against_others
 from experiments.ratings import rate
 from samurai_env import __version__, make_variant, parse_spec
@@ -145,16 +144,6 @@ class Results:
         """Shares by deal and seat of a meeting, in order of deals."""
         chunks = self.shares.get((one, others))
         return np.concatenate([chunks[first] for first in sorted(chunks)]) if chunks else None
-
-
-def commit() -> str:
-    """The commit of the clone this runs from, with a + if files were changed; "unknown" outside one."""
-    try:
-        head = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
-        dirty = subprocess.run(["git", "status", "--porcelain", "-uno"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return head.stdout.strip() + ("+" if dirty.stdout.strip() else "")
 
 
 def check(config: Config) -> None:
