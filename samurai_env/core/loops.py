@@ -27,6 +27,7 @@ advise: Any = None
 observe: Any = None
 
 SAME_STEP, NEXT_STEP, DISABLED = 0, 1, 2  # what a batch does with finished games
+OVER, ILLEGAL = -1, -2  # what `act` says instead of a seat
 
 
 def begin(states, seeds):
@@ -43,6 +44,31 @@ def apply(states, index, action, words):
         return False
     step(state, action)
     return True
+
+
+def act(states, action, words, mask, observation):
+    """`apply` in the first game, then write what the seat to move needs: all of an environment's step in one call.
+
+    Args:
+        states: records.
+        action: id of an action.
+        words: uint64 scratch.
+        mask: int8 (actions,), out: the legal actions after it.
+        observation: int8, out: what the seat sees that decides next.
+
+    Returns:
+        The seat that decides next; OVER if the game has ended; ILLEGAL, with nothing changed, if the action is. In
+        these two cases nothing is written.
+    """
+    state = states[0]
+    legal(state, words)
+    if not bits.contains(words, action):
+        return ILLEGAL
+    step(state, action)
+    if state.over:
+        return OVER
+    write_outputs(state, mask, observation, words)
+    return np.int64(state.seat)
 
 
 def write_legal(states, index, words, mask):
@@ -245,6 +271,7 @@ class ObservingLoops:
     """The loops bound to one game and one encoding."""
 
     write_observation: Any
+    act: Any
     batch_step: Any
     batch_observe: Any
 
@@ -272,7 +299,10 @@ def loops_of(game: Game) -> Loops:
         owner, scope = f"{game.name}.{name}", {**functions, "observe": function}
         scope["write_outputs"] = bind(write_outputs, owner, scope, inline=True)
         observing[name] = ObservingLoops(
-            bind(write_observation, owner, scope), bind(batch_step, owner, scope), bind(batch_observe, owner, scope)
+            bind(write_observation, owner, scope),
+            bind(act, owner, scope),
+            bind(batch_step, owner, scope),
+            bind(batch_observe, owner, scope),
         )
     return Loops(
         made(begin),

@@ -1,6 +1,6 @@
 """PettingZoo AEC environment of any game."""
 
-import operator
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import OrderEnforcingWrapper
 
-from samurai_env.core.loops import loops_of
+from samurai_env.core.loops import ILLEGAL, OVER, loops_of
 from samurai_env.envs.common import (
     RENDER_MODES,
     REWARDS,
@@ -19,6 +19,7 @@ from samurai_env.envs.common import (
     make_variant,
     observation_space,
     render,
+    whole,
 )
 from samurai_env.position import IllegalActionError, Position
 
@@ -70,6 +71,7 @@ class GameAEC(AECEnv):
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._shape = self.variant.encoding(self.encoding).shape
         self._no_mask = np.zeros(self.variant.num_actions, np.int8)
+        self._observation = np.zeros(self._shape, np.int8)
         self._seeds = Seeds()
         self._position: Position | None = None
         self.observation_spaces = dict.fromkeys(self.possible_agents, observation_space(self.variant, self.encoding))
@@ -78,17 +80,14 @@ class GameAEC(AECEnv):
 
     def _bind(self) -> None:
         """Set what is at hand for speed: compiled functions, and views of the record."""
-        loops = loops_of(self.variant.game)
-        self._step_if_legal = loops.apply
-        self._write_legal = loops.write_legal
-        self._write_observation = loops.observing[self.encoding].write_observation
+        observing = loops_of(self.variant.game).observing[self.encoding]
+        self._act, self._write_observation = observing.act, observing.write_observation
         if self._position is not None:
             self._states, self._words = self._position.states, self._position._words
-            self._seat, self._over = self._states["seat"], self._states["over"]
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what `_bind` sets, so that deepcopy and pickle keep the position."""
-        bound = ("_step_if_legal", "_write_legal", "_write_observation", "_states", "_words", "_seat", "_over")
+        bound = ("_act", "_write_observation", "_states", "_words")
         return {name: value for name, value in self.__dict__.items() if name not in bound}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -137,6 +136,7 @@ class GameAEC(AECEnv):
         self._position = position
         self._bind()
         self._move: list[int] = []
+        self._observer: str | None
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -144,23 +144,24 @@ class GameAEC(AECEnv):
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._progress = position.progress()
-        self._look()
+        self._mask = position.legal_mask()
+        self._write_observation(self._states, 0, position.seat, self._observation)
+        self._look(position.seat)
         if position.over:
             self._finish()
 
-    def _look(self) -> None:
-        """Find out who acts and what is legal."""
-        self.agent_selection = self.possible_agents[self._seat[0]]
-        self._mask = np.empty(self._no_mask.shape, np.int8)
-        self._write_legal(self._states, 0, self._words, self._mask)
-        self.infos[self.agent_selection] = {"action_mask": self._mask}
+    def _look(self, seat: int) -> None:
+        """Let a seat decide; `_mask` and `_observation` are its own."""
+        self.agent_selection = self._observer = self.possible_agents[seat]
+        self.infos[self._observer] = {"action_mask": self._mask}
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What `agent` sees now, in arrays of its own."""
+        if agent == self._observer:
+            return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
         out = np.empty(self._shape, np.int8)
         self._write_observation(self._states, 0, self._seats[agent], out)
-        mask = self._mask if agent == self.agent_selection else self._no_mask
-        return {"observation": out, "action_mask": mask.copy()}
+        return {"observation": out, "action_mask": self._no_mask.copy()}
 
     def step(self, action: int | None) -> None:
         """Carry out one decision of `agent_selection`.
@@ -176,21 +177,25 @@ class GameAEC(AECEnv):
             return
         if action is None:
             raise IllegalActionError(f"{agent} is to act: None is for agents whose game is over")
-        action = operator.index(action)
+        if type(action) is not int:
+            action = whole("an action", action)
         mid_move = self.render_mode is not None and self.position.mid_move
-        if not self._step_if_legal(self._states, 0, action, self._words):
+        mask = self._no_mask.copy()  # not the last one, which the caller may have kept
+        seat = self._act(self._states, action, self._words, mask, self._observation)
+        if seat == ILLEGAL:
             self.position.step(action)  # raises, with the reason
         if self.render_mode is not None:
             self._move = [*self._move, action] if mid_move else [action]
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = {}
-        over = self._over[0]
+        self._mask = mask
+        over = seat == OVER
         if over or self._shaped:
             self._reward(over)
         if over:
             self._finish()
         else:
-            self._look()
+            self._look(seat)
 
     def _reward(self, over: bool) -> None:
         rewards = self.position.returns() if over else np.zeros(self.variant.num_players)
@@ -205,7 +210,7 @@ class GameAEC(AECEnv):
         details, truncated = ending(self.variant, self.position.record)
         self.terminations = dict.fromkeys(self.agents, not truncated)
         self.truncations = dict.fromkeys(self.agents, truncated)
-        self._mask = self._no_mask
+        self._observer = None
         self.infos = {
             agent: {"action_mask": self._no_mask.copy(), "returns": self.position.returns(), **details}
             for agent in self.agents
@@ -221,6 +226,20 @@ class GameAEC(AECEnv):
         """Nothing is held open."""
 
 
-def wrapped(game: str, **kwargs: Any) -> OrderEnforcingWrapper:
+class OrderChecked(OrderEnforcingWrapper):
+    """PettingZoo's check of the order of calls, with a short way to what every step looks up."""
+
+    agents = property(attrgetter("env.agents"))
+    agent_selection = property(attrgetter("env.agent_selection"))
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Observation, reward, terminated, truncated, info of the agent to act, as `AECEnv.last`."""
+        return self.env.last(observe) if self._has_reset else super().last(observe)
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+
+def wrapped(game: str, **kwargs: Any) -> OrderChecked:
     """`GameAEC` with PettingZoo's check of the order of calls; actions are checked by the environment itself."""
-    return OrderEnforcingWrapper(GameAEC(game, **kwargs))
+    return OrderChecked(GameAEC(game, **kwargs))

@@ -88,6 +88,18 @@ def check_render_mode(mode: str | None) -> None:
         check_choice("render_mode", mode, RENDER_MODES)
 
 
+def whole(what: str, value: Any) -> int:
+    """An integer of any kind (also NumPy's) as Python's.
+
+    Raises:
+        TypeError: not an integer; names what it was for.
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} is an integer, not {value!r}") from None
+
+
 def checked_seed(seed: Any) -> int:
     """A seed as a Python integer.
 
@@ -95,7 +107,7 @@ def checked_seed(seed: Any) -> int:
         TypeError: not an integer.
         ValueError: negative, or more than 63 bits.
     """
-    seed = operator.index(seed)
+    seed = whole("a seed", seed)
     if not 0 <= seed < SEEDS:
         raise ValueError(f"a seed is an integer from 0 to 2**63 - 1, not {seed}")
     return seed
