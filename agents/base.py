@@ -57,8 +57,9 @@ def make_agent(spec: str, variant: Variant) -> Agent:
     name, _, argument = spec.partition(":")
     if name not in _makers:
         close = difflib.get_close_matches(name, _makers, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"there is no agent {name!r}{hint}; agents: {', '.join(form for form, _ in _makers.values())}")
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        forms = ", ".join(form for form, _ in _makers.values())
+        raise ValueError(f"there is no agent {name!r}{hint}; the agents are {forms}")
     return _makers[name][1](variant, argument)
 
 
