@@ -1,11 +1,10 @@
 """Finding the parameters of the built-in player and the evaluation: `python -m samurai_env.board.tune --minutes 10`.
 
-First the evaluation is fitted to games of the built-in player (who took each figure, who won), then the
-player's weights climb by self-play: a changed set replaces the best one when it wins clearly more than
-half of the same deals played from every seat. The result is written to `data/advice.json`.
+First the player's weights climb by self-play: a changed set replaces the best one when it wins clearly more than
+half of the same deals played from every seat. Then the evaluation is fitted to games of that player (who took each
+figure, who won). The result is written to `data/advice.json`.
 """
 
-import argparse
 import json
 
 import numpy as np
@@ -14,7 +13,7 @@ from samurai_env.board import advice
 from samurai_env.board.game import GAME
 from samurai_env.board.topology import DATA, SETTLEMENT_LAND
 from samurai_env.core.bits import has, pick
-from samurai_env.core.climbing import Climber, fit_outcome
+from samurai_env.core.climbing import Climber, fit_outcome, read_command_line, write_found
 from samurai_env.core.compile import jit
 from samurai_env.core.random import below, draw
 
@@ -118,33 +117,17 @@ def expected_figures(snapshots, sharpness):
 
 
 def main():
-    """Fit, climb, fit again to the stronger player, write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=10.0, help="self-play time for the player's weights")
-    parser.add_argument("--samples", type=int, default=40_000, help="positions for the fit, for each number of players")
-    parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
-    rng = np.random.default_rng(arguments.seed)
-    weights = CLIMBER.climb(json.loads(FILE.read_text(encoding="utf-8"))["weights"], arguments.minutes, rng)
-    samples = [positions(n, np.array(weights), arguments.samples, arguments.seed + n) for n in (2, 3, 4)]
+    """Climb, fit the evaluation to the stronger player, write."""
+    asked = read_command_line(__doc__, minutes=10.0, samples=40_000)
+    rng = np.random.default_rng(asked.seed)
+    weights = CLIMBER.climb(json.loads(FILE.read_text(encoding="utf-8"))["weights"], asked.minutes, rng)
+    samples = [positions(n, np.array(weights), asked.samples, asked.seed + n) for n in (2, 3, 4)]
     sharpness = fit_sharpness([figure_rows(snapshots, takers) for snapshots, takers, _ in samples])
     majority, figures, spread = fit_outcome(
         [(*expected_figures(snapshots, sharpness), winners) for snapshots, _, winners in samples], rng
     )
-    FILE.write_text(
-        json.dumps(
-            {
-                "status": "parameters of the built-in player and the evaluation, found by self-play",
-                "origin": f"python -m samurai_env.board.tune --minutes {arguments.minutes:g} "
-                f"--samples {arguments.samples} --seed {arguments.seed}",
-                "weights": weights,
-                "evaluation": {"sharpness": sharpness, "majority": majority, "figures": figures, "spread": spread},
-            },
-            indent=1,
-        )
-        + "\n",
-        encoding="utf-8",
-    )
+    evaluation = {"sharpness": sharpness, "majority": majority, "figures": figures, "spread": spread}
+    write_found(FILE, "samurai_env.board.tune", asked, weights, evaluation)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ half of the same deals played from every seat. Then the evaluation is fitted to 
 stone, who won). The result is written to `data/advice.json`.
 """
 
-import argparse
 import json
 
 import numpy as np
@@ -16,7 +15,7 @@ from samurai_env.card.game import GAME
 from samurai_env.card.lists import DATA
 from samurai_env.card.scoring import influences, sole_highest, surrounded
 from samurai_env.core.bits import pick
-from samurai_env.core.climbing import Climber, fit_outcome
+from samurai_env.core.climbing import Climber, fit_outcome, read_command_line, write_found
 from samurai_env.core.compile import jit
 from samurai_env.core.random import below, draw
 
@@ -108,38 +107,22 @@ def expected_stones(snapshots, taken, sharpness):
 
 def main():
     """Climb, fit the evaluation to the stronger player, write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=10.0, help="self-play time for the player's weights")
-    parser.add_argument("--samples", type=int, default=20_000, help="positions for the fit, for each number of players")
-    parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
-    rng = np.random.default_rng(arguments.seed)
-    weights = CLIMBER.climb(json.loads(FILE.read_text(encoding="utf-8"))["weights"], arguments.minutes, rng)
-    samples = [positions(n, np.array(weights), arguments.samples, arguments.seed + n) for n in (2, 3, 4)]
+    asked = read_command_line(__doc__, minutes=10.0, samples=20_000)
+    rng = np.random.default_rng(asked.seed)
+    weights = CLIMBER.climb(json.loads(FILE.read_text(encoding="utf-8"))["weights"], asked.minutes, rng)
+    samples = [positions(n, np.array(weights), asked.samples, asked.seed + n) for n in (2, 3, 4)]
     taken, sharpness = fit_stones(samples)
     majority, stones, spread = fit_outcome(
         [(expected_stones(snapshots, taken, sharpness), left, winners) for snapshots, left, _, winners in samples], rng
     )
-    FILE.write_text(
-        json.dumps(
-            {
-                "status": "parameters of the built-in player and the evaluation, found by self-play",
-                "origin": f"python -m samurai_env.card.tune --minutes {arguments.minutes:g} "
-                f"--samples {arguments.samples} --seed {arguments.seed}",
-                "weights": weights,
-                "evaluation": {
-                    "taken": taken,
-                    "sharpness": sharpness,
-                    "majority": majority,
-                    "stones": stones,
-                    "spread": spread,
-                },
-            },
-            indent=1,
-        )
-        + "\n",
-        encoding="utf-8",
-    )
+    evaluation = {
+        "taken": taken,
+        "sharpness": sharpness,
+        "majority": majority,
+        "stones": stones,
+        "spread": spread,
+    }
+    write_found(FILE, "samurai_env.card.tune", asked, weights, evaluation)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
 """Improving the weights of a game's built-in player by self-play; the games' `tune` scripts use it.
 
-`best_action` and `duel` are templates, as in `loops`: `Climber` puts in a game's functions.
+`choose_best` and `duel` are templates, as in `loops`: `Climber` puts in a game's functions.
 """
 
+import argparse
+import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,10 +44,12 @@ def choose_best(state, words, scores, weights, rng):
     return action
 
 
-def duel(state, challenger, champion, seeds, words, scores, rng):
-    """What the challenger's one seat among champions brings, each deal from every seat (float64 (deals,))."""
-    n = state.hand.shape[0]
-    payoff, mean = np.zeros(n), np.zeros(seeds.shape[0])
+def duel(state, challenger, champion, seeds, words, scores, payoff, rng):
+    """What the challenger's one seat among champions brings, each deal from every seat (float64 (deals,)).
+
+    `words`, `scores` and `payoff` (float64 (players,)) are scratch.
+    """
+    n, mean = payoff.shape[0], np.zeros(seeds.shape[0])
     for deal in range(seeds.shape[0]):
         for place in range(n):
             reset(state, seeds[deal])
@@ -60,8 +65,11 @@ class Climber:
     """Self-play of one game's built-in player with different weights.
 
     Args:
-        game: the game; its number of players is the length of the field `hand`.
+        game: the game.
         advise_with: compiled `advise_with(state, scores, weights)`.
+
+    Attributes:
+        best_action: compiled `choose_best` of the game.
     """
 
     def __init__(self, game: Game, advise_with: Any) -> None:
@@ -85,7 +93,8 @@ class Climber:
         """
         variants = {n: self.game.variant(n) for n in self.game.players}
         scratch = {
-            n: (v.new(1), np.zeros(v.num_words, np.uint64), np.zeros(v.num_actions)) for n, v in variants.items()
+            n: (v.new(1), np.zeros(v.num_words, np.uint64), np.zeros(v.num_actions), np.zeros(n))
+            for n, v in variants.items()
         }
         best, until, tried, taken = np.array(weights), time.monotonic() + 60 * minutes, 0, 0
         while time.monotonic() < until:
@@ -95,10 +104,10 @@ class Climber:
             gain, error = 0.0, 0.0
             for round_ in range(ROUNDS):  # soon given up if it does badly
                 parts = []
-                for n, (state, words, scores) in scratch.items():
+                for n, (state, words, scores, payoff) in scratch.items():
                     seeds = rng.integers(2**62, size=GAMES // len(scratch) // n).astype(np.uint64)
                     stream = rng.integers(2**62, size=1).astype(np.uint64)
-                    parts.append(self._duel(state[0], trial, best, seeds, words, scores, stream))
+                    parts.append(self._duel(state[0], trial, best, seeds, words, scores, payoff, stream))
                 means = np.concatenate(parts)
                 gain += means.sum()
                 error += len(means) * means.var()
@@ -109,6 +118,25 @@ class Climber:
                 best, taken = trial, taken + 1
                 print(f"{tried} tried, {taken} taken, gain {gain:.1f} +- {np.sqrt(error):.1f}", flush=True)
         return [round(float(w), 3) for w in best]
+
+
+def read_command_line(about: str | None, minutes: float, samples: int) -> argparse.Namespace:
+    """What a `tune` script was asked for: `minutes` (float), `samples` and `seed` (int); the arguments are defaults."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=minutes, help="time for the climb (default %(default)g)")
+    parser.add_argument(
+        "--samples", type=int, default=samples, help="positions of each setting for the fit (default %(default)d)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default 0)")
+    return parser.parse_args()
+
+
+def write_found(path: Path, script: str, asked: argparse.Namespace, weights: list[float], evaluation: Any) -> None:
+    """Write the weights of the built-in player and the parameters of the evaluation, and what they come from."""
+    origin = f"python -m {script} --minutes {asked.minutes:g} --samples {asked.samples} --seed {asked.seed}"
+    status = "parameters of the built-in player and the evaluation, found by self-play"
+    found = {"status": status, "origin": origin, "weights": weights, "evaluation": evaluation}
+    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 def search_nearby(loss: Callable[[np.ndarray], float], start: np.ndarray, rng: np.random.Generator) -> np.ndarray:

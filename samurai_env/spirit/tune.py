@@ -6,15 +6,15 @@ to games of the player found (logistic regression). The results are written to `
 `data/evaluation.json`.
 """
 
-import argparse
 import json
 import time
 
 import numpy as np
 
-from samurai_env.core.bits import has, pick
+from samurai_env.core.bits import pick
+from samurai_env.core.climbing import Climber, read_command_line
 from samurai_env.core.compile import jit
-from samurai_env.core.random import below, draw, uniform
+from samurai_env.core.random import below, draw
 from samurai_env.spirit.advice import advise_with
 from samurai_env.spirit.cards import DATA, LEVELS, MOST, ROUNDS
 from samurai_env.spirit.evaluation import best_prospect
@@ -23,6 +23,7 @@ from samurai_env.spirit.outlook import NAMES, WEIGHTS
 from samurai_env.spirit.state import WON
 
 reset, legal, step = GAME.compiled.reset, GAME.compiled.legal, GAME.compiled.step
+best_action = Climber(GAME, advise_with).best_action
 SETTINGS = [(level, n) for level in range(len(LEVELS)) for n in range(1, MOST + 1)]
 MOST_SAMURAI = (7, 6, 4, 2)  # by level: the climb plays up to so many, as more win next to nothing
 PAIRS, DEALS = 24, 6  # of one step of the climb; deals of each setting
@@ -30,26 +31,13 @@ RATE, SHARED = 0.12, 0.5  # length of a step; part of a change that all rounds h
 
 
 @jit
-def best_action(state, scores, weights, rng):
-    """The action that the advice with these weights scores highest; ties at random."""
-    advise_with(state, scores, weights)
-    best, action = -np.inf, -1
-    for candidate in range(scores.shape[0]):
-        if has(state.choices, candidate):
-            score = scores[candidate] + 1e-7 * uniform(rng)
-            if score > best:
-                best, action = score, candidate
-    return action
-
-
-@jit
-def wins(state, weights, seeds, scores, rng):
+def wins(state, weights, seeds, words, scores, rng):
     """How many of these deals the player with these weights wins."""
     won = 0
     for i in range(seeds.shape[0]):
         reset(state, seeds[i])
         while not state.over:
-            step(state, best_action(state, scores, weights, rng))
+            step(state, best_action(state, words, scores, weights, rng))
         won += state.result == WON
     return won
 
@@ -73,14 +61,14 @@ def sample(state, weights, found, round_, won, words, scores, rng):
                 legal(state, words)
                 step(state, pick(words, rng))
             else:
-                step(state, best_action(state, scores, weights, rng))
+                step(state, best_action(state, words, scores, weights, rng))
         won[first:row] = state.result == WON
 
 
 def scratch(level, n):
-    """An empty record of a setting, and room for scores and for legal actions."""
+    """An empty record of a setting, and room for legal actions and for scores."""
     variant = GAME.variant(n, difficulty=LEVELS[level])
-    return variant.new(1)[0], np.zeros(variant.num_actions), np.zeros(variant.num_words, np.uint64)
+    return variant.new(1)[0], np.zeros(variant.num_words, np.uint64), np.zeros(variant.num_actions)
 
 
 def climb(weights, minutes, rng):
@@ -100,8 +88,8 @@ def climb(weights, minutes, rng):
             seeds, key = rng.integers(2**62, size=DEALS).astype(np.uint64), rng.integers(2**62, size=1)
             for sign in (1, -1):
                 trial = weights + sign * change * unit
-                for setting, (state, scores, _) in places.items():
-                    rate = wins(state, trial, seeds, scores, key.astype(np.uint64)) / DEALS
+                for setting, (state, words, scores) in places.items():
+                    rate = wins(state, trial, seeds, words, scores, key.astype(np.uint64)) / DEALS
                     slope += sign * change * rate / (share[setting] + 0.1)
                     won[setting] += rate / (2 * PAIRS)
         share = {setting: 0.9 * share[setting] + 0.1 * won[setting] for setting in places}
@@ -133,7 +121,7 @@ def fit(weights, count, seed):
     prospects, rounds, won = np.zeros(len(SETTINGS) * count), np.zeros(len(SETTINGS) * count, np.int8), []
     for number, (level, n) in enumerate(SETTINGS):
         here, ended = slice(number * count, (number + 1) * count), np.zeros(count, np.bool_)
-        state, scores, words = scratch(level, n)
+        state, words, scores = scratch(level, n)
         stream = np.array([seed + number], np.uint64)
         sample(state, weights, prospects[here], rounds[here], ended, words, scores, stream)
         won.append(ended)
@@ -150,13 +138,9 @@ def fit(weights, count, seed):
 
 def main():
     """Climb, fit the evaluation to the stronger player, write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--minutes", type=float, default=30.0, help="time for the climb")
-    parser.add_argument("--samples", type=int, default=10_000, help="positions of each setting for the fit")
-    parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
-    weights = climb(WEIGHTS, arguments.minutes, np.random.default_rng(arguments.seed))
-    write(weights, *fit(weights, arguments.samples, arguments.seed))
+    asked = read_command_line(__doc__, minutes=30.0, samples=10_000)
+    weights = climb(WEIGHTS, asked.minutes, np.random.default_rng(asked.seed))
+    write(weights, *fit(weights, asked.samples, asked.seed))
 
 
 def write(weights, scale, start):
