@@ -10,8 +10,8 @@ from samurai_env.core.compile import inlined, jit
 from samurai_env.core.random import below, shuffle
 
 NONE = np.uint64(0)
-CHOOSE_HAND, RANDOM_HAND = 0, 1
-ALTERNATE, FREE, RANDOM_FIGURES = 0, 1, 2
+RANDOM_HAND = 1  # index into FIRST_HANDS
+ALTERNATE, RANDOM_FIGURES = 0, 2  # indices into FIGURE_SETUPS
 
 
 @jit
