@@ -3,9 +3,6 @@
 See docs/card_game.md for rules, options, observations and actions.
 """
 
-from functools import partial
+from samurai_env.envs.modules import aec_functions
 
-from samurai_env.envs.aec import GameAEC, wrapped
-
-env = partial(wrapped, "samurai_card")
-raw_env = partial(GameAEC, "samurai_card")
+env, raw_env = aec_functions("samurai_card")

@@ -1,11 +1,8 @@
-"""PettingZoo module of Samurai Spirit: `samurai_spirit_v0.env(num_players=2, ...)`.
+"""PettingZoo module of Samurai Spirit: `samurai_spirit_v0.env(num_players=4, difficulty="easy", ...)`.
 
 See docs/spirit.md for rules, options, observations and actions.
 """
 
-from functools import partial
+from samurai_env.envs.modules import aec_functions
 
-from samurai_env.envs.aec import GameAEC, wrapped
-
-env = partial(wrapped, "samurai_spirit")
-raw_env = partial(GameAEC, "samurai_spirit")
+env, raw_env = aec_functions("samurai_spirit")

@@ -3,9 +3,6 @@
 See docs/board_game.md for rules, options, observations and actions.
 """
 
-from functools import partial
+from samurai_env.envs.modules import aec_functions
 
-from samurai_env.envs.aec import GameAEC, wrapped
-
-env = partial(wrapped, "samurai")
-raw_env = partial(GameAEC, "samurai")
+env, raw_env = aec_functions("samurai")

@@ -1,7 +1,9 @@
 """The PettingZoo environment of every game: PettingZoo's own tests, masks, rewards, copies, errors."""
 
 import copy
+import inspect
 import pickle
+import pydoc
 import warnings
 from importlib import import_module
 from itertools import pairwise
@@ -133,6 +135,27 @@ def test_the_module_and_the_registered_id(name) -> None:
         one.reset(seed=3)
         assert one.num_agents == one.max_num_agents == players
     assert env.unwrapped.position.hash() == made.unwrapped.position.hash() == Position(env.variant, 3).hash()
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_the_functions_of_a_module_explain_themselves(name) -> None:
+    module = import_module(f"samurai_env.{name}_v0")
+    takes = list(inspect.signature(GameAEC).parameters)[1:]  # without the game
+    for function, title in ((module.env, "env(num_players"), (module.raw_env, "raw_env(num_players")):
+        assert list(inspect.signature(function).parameters) == takes
+        assert title in pydoc.plain(pydoc.render_doc(function))
+        assert pickle.loads(pickle.dumps(function)) is function
+    assert all(f"{argument}: " in module.env.__doc__ for argument in takes)
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_the_functions_of_a_module_hand_on_their_arguments(name) -> None:
+    module = import_module(f"samurai_env.{name}_v0")
+    players = find_game(name).players[-1]
+    settings = {"encoding": "tokens", "reward": "shaped", "render_mode": "ansi", "viewer": 1}
+    for one in (module.env(players, **settings).unwrapped, module.raw_env(players, **settings)):
+        assert one.variant == find_game(name).variant(players)
+        assert (one.encoding, one.render_mode, one.viewer, one._shaped) == ("tokens", "ansi", 1, True)
 
 
 # ---------------------------------------------------------------- a whole game
@@ -439,7 +462,7 @@ def test_an_agent_that_does_not_exist(variant) -> None:
     ("arguments", "message"),
     [
         ({"num_players": 99}, "players, not 99"),
-        ({"colour": "red"}, "has no option 'colour'; its options are"),
+        ({"colour": "red"}, "no keyword 'colour'; GameAEC takes num_players, encoding, reward, render_mode, viewer"),
         ({"encoding": "pixels"}, "has no encoding 'pixels'; it has"),
         ({"reward": "gold"}, "reward is one of result, shaped, not 'gold'"),
         ({"reward": None}, "reward is one of result, shaped, not None"),
