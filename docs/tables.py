@@ -20,6 +20,7 @@ from samurai_env.card import cards, lists
 from samurai_env.core.game import Game, find_game
 from samurai_env.spirit import actions as spirit_actions
 from samurai_env.spirit.cards import DATA as SPIRIT_DATA
+from samurai_env.spirit.words import PENALTIES, TALENTS
 
 BOARD, CARD, SPIRIT = (find_game(name) for name in ("samurai", "samurai_card", "samurai_spirit"))
 PLAYERS = BOARD.players
@@ -164,6 +165,17 @@ def raiders() -> str:
     return table(["card", "value", "symbol", "penalty", "flames", "status"], rows)
 
 
+def penalties() -> str:
+    """What the penalty icons mean."""
+    return table(["icon", "penalty"], [[f"`{icon}`", meaning] for icon, meaning in PENALTIES.items()])
+
+
+def talents() -> str:
+    """What the samurai can do."""
+    rows = [[name, *words] for name, words in TALENTS.items()]
+    return table(["samurai", "talent", "Kiai, human side", "Kiai, animal side"], rows)
+
+
 def kiai_values() -> str:
     """Kiai values with the status of each."""
     rows = []
@@ -262,6 +274,8 @@ def pages() -> dict[str, dict[str, str]]:
     spirit = {
         "facts": facts(SPIRIT),
         "options": options(SPIRIT, samurai='`"random"` or a sequence of names, one a seat', first="a seat"),
+        "penalties": penalties(),
+        "talents": talents(),
         "cards": raiders(),
         "samurai": kiai_values(),
         "actions": spirit_action_ids(),

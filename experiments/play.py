@@ -39,13 +39,12 @@ class Config:
 
 def ask(console: Console, position: Position, record: GameRecord) -> list[int] | None:
     """The actions a person types for the seat to move; None to leave."""
-    names = position.variant.action_names
     while True:
         text = console.input(f"[bold]seat {position.seat}[/bold] move (? for help): ").strip()
         if text in ("quit", "exit"):
             return None
         if text in ("?", "help"):
-            console.print("legal: " + ", ".join(names[a] for a in position.legal_actions()))
+            console.print("legal: " + ", ".join(legal_words(position)), markup=False, highlight=False)
             console.print("or: map, save FILE, quit")
         elif text == "map":
             console.print(position.variant.game.text(position.record, position.seat), markup=False, highlight=False)
@@ -62,11 +61,21 @@ def ask(console: Console, position: Position, record: GameRecord) -> list[int] |
                 console.print(str(error), style="red", markup=False)
 
 
+def word(position: Position, action: int) -> str:
+    """An action of the seat to move as it is typed: the last word of the move that it is or ends."""
+    return position.variant.game.format_move(position.record, [action]).split()[-1]
+
+
+def legal_words(position: Position) -> list[str]:
+    """The legal actions as they are typed."""
+    return [word(position, action) for action in position.legal_actions()]
+
+
 def typed(position: Position, text: str) -> list[int]:
     """Action ids of a typed move or part of one, tried on a copy.
 
     Raises:
-        ValueError: an unknown word or an illegal action.
+        ValueError: an unknown word or an illegal action; the text has actions as they are typed.
     """
     names = position.variant.action_names
     if all(word in names for word in text.split()):
@@ -77,6 +86,10 @@ def typed(position: Position, text: str) -> list[int]:
     for action in actions:
         if trial.over or trial.seat != position.seat:
             raise IllegalActionError(f"{text!r} says more than one move")
+        if action not in trial.legal_actions():
+            legal = legal_words(trial)
+            shown = ", ".join(legal[:12]) + (f" and {len(legal) - 12} more" if len(legal) > 12 else "")
+            raise IllegalActionError(f"{word(trial, action)} is not legal here; legal: {shown}")
         trial.step(action)
     return actions
 

@@ -28,6 +28,7 @@ from samurai_env.spirit.state import (
     RESULTS,
     UNSEEN,
 )
+from samurai_env.spirit.words import PENALTIES, TALENTS
 from tests.spirit_desk import CARD, GAME, Desk
 
 LEVELS = ("easy", "normal", "hard", "heroic")
@@ -786,6 +787,7 @@ def test_victory_score_and_grade():
     assert desk.position.returns().tolist() == [1.0, 1.0, 1.0]
     told = GAME.describe_result(desk.position.record)
     assert told == {"result": "won", "round": 3, "score": 10, "grade": "10++"}
+    assert "\nVictory: 10 of 10 points at hard, score 10++\n" in GAME.text(desk.r)
     wounded = a_round_before_its_end(3, "hard", 3)
     wounded.board(0, 3).board(1, 1).village(farmsteads="DD", families=("intruder",)).play("pass")
     assert GAME.describe_result(wounded.position.record)["grade"] == "3++"
@@ -1092,6 +1094,26 @@ def test_action_table_and_names():
     assert covered == list(range(PLAYER0 + MOST))
     assert len(PHASES) == len(set(PHASES))
     assert find_game("samurai_spirit") is GAME
+
+
+# ---------------------------------------------------------------- text
+
+
+def test_every_samurai_and_penalty_is_explained():
+    assert tuple(TALENTS) == SAMURAI
+    assert tuple(PENALTIES) == cards.ICONS
+
+
+def test_the_text_explains_what_is_in_play():
+    desk = Desk("Kyuzo", "Daisuke").line(0, "P3-01").board(1, 2).open("Gorobei", "Katsushiro")
+    shown = GAME.text(desk.r)
+    assert "Kyuzo        may discard a card whose value is in the own line\n" in shown
+    assert f"Kiai {cards.KIAI[cards.KYUZO, 0]}: {TALENTS['Kyuzo'][1]}\n" in shown
+    assert f"Kiai {cards.KIAI[cards.DAISUKE, 1]}: {TALENTS['Daisuke'][2]}\n" in shown
+    tokens = [name for name in SAMURAI if f"{name:12} token: {TALENTS[name][0]}\n" in shown]
+    assert tokens == ["Gorobei", "Katsushiro"]
+    explained = [icon for icon, meaning in PENALTIES.items() if f"{icon:12} {meaning}\n" in shown]
+    assert explained == [cards.ICONS[icon] for icon in cards.CARD_ICONS[CARD["P3-01"]] if icon >= 0] == ["fire"]
 
 
 # ---------------------------------------------------------------- pictures

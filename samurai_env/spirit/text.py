@@ -3,11 +3,16 @@
 import numpy as np
 
 from samurai_env.spirit import view
-from samurai_env.spirit.cards import SYMBOLS
+from samurai_env.spirit.cards import ANIMAL, HUMAN, SYMBOLS
+from samurai_env.spirit.words import PENALTIES, TALENTS
 
 LEGEND = (
-    "Cards    3D(wound)* is value 3, doll, penalty wound, flames   H hat   F farm   D doll   - no symbol",
-    "         left: what defends against the end of the round   line: fought, from the first card on",
+    "Cards    3D(wound)* is value 3, doll, penalty wound, flames",
+    "         H hat   F farm   D doll   - no symbol",
+    "Left     at a round's end: no hat, a wound; no farm, a farmstead goes;",
+    "         no doll, a family goes",
+    "Line     fought, first card first; its sum exactly on the Kiai has the effect,",
+    "         beyond it a barricade goes, and the samurai must pass",
     "Backs    A a family   B another farmstead   C a barricade   D a wound",
 )
 
@@ -32,7 +37,7 @@ def text(record: np.void, viewer: int | None = None) -> str:
         lines += _samurai(samurai)
     if card := view.in_hand(record):
         lines += ["", f"In hand      {card.word}"]
-    lines += ["", view.decision(record), "", *LEGEND]
+    lines += ["", view.decision(record), "", *_talents(record), *_penalties(record), "", *LEGEND]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -53,3 +58,21 @@ def _samurai(one: view.Samurai) -> list[str]:
         f"{pointer} {one.seat} {one.name:10} {one.total:2} of {one.kiai:2}   {', '.join(filter(None, marks))}",
         f"      left  {left}   line  {line}",
     ]
+
+
+def _talents(record: np.void) -> list[str]:
+    """What the samurai in play can do, and what open tokens lend."""
+    lines = []
+    for one in view.samurai(record):
+        talent, *kiai = TALENTS[one.name]
+        lines += [f"{one.name:12} may {talent}", f"{'':12} Kiai {one.kiai}: {kiai[ANIMAL if one.animal else HUMAN]}"]
+    return lines + [f"{name:12} token: {TALENTS[name][0]}" for name in view.open_tokens(record)]
+
+
+def _penalties(record: np.void) -> list[str]:
+    """What the penalties mean that stand on cards of the lines, in the hand or open among the raiders."""
+    cards = [card for one in view.samurai(record) for card in one.line] + [card for _, card in view.opened(record)]
+    if drawn := view.in_hand(record):
+        cards.append(drawn)
+    icons = {icon for card in cards for icon in card.icons}
+    return [f"{icon:12} {meaning}" for icon, meaning in PENALTIES.items() if icon in icons]

@@ -10,6 +10,7 @@ from samurai_env.spirit.cards import (
     BACKS,
     CARD_ICONS,
     FAMILIES,
+    FARMSTEADS,
     FLAMES,
     GRADES,
     ICONS,
@@ -24,6 +25,8 @@ from samurai_env.spirit.cards import (
 from samurai_env.spirit.notation import move_text
 from samurai_env.spirit.state import DISCARD_PILE, PHASES, PLACE_KNOWN, RESULTS, WON
 from samurai_env.spirit.village import score
+
+MOST_POINTS = int(FARMSTEADS.sum()) + len(FAMILIES) + 1  # as `village.score` counts
 
 QUESTIONS = {
     "open_token": "uses an open token, or none",
@@ -149,9 +152,14 @@ def village(record: np.void) -> list[tuple[str, str]]:
             f"{int(record['raiders_left'])} raiders, {int(record['intruders_left'])} intruders, {discarded} discarded",
         ),
     ]
-    if record["open_tokens"]:
-        rows.append(("Open tokens", ", ".join(n for i, n in enumerate(SAMURAI) if record["open_tokens"] >> i & 1)))
+    if tokens := open_tokens(record):
+        rows.append(("Open tokens", ", ".join(tokens)))
     return rows
+
+
+def open_tokens(record: np.void) -> list[str]:
+    """The samurai whose open tokens (two-player rules) are not yet used."""
+    return [name for i, name in enumerate(SAMURAI) if record["open_tokens"] >> i & 1]
 
 
 def opened(record: np.void) -> list[tuple[int, Card]]:
@@ -181,8 +189,8 @@ def decision(record: np.void) -> str:
     if record["over"]:
         result = int(record["result"])
         if result == WON:
-            points = int(score(record))
-            return f"Victory: {points}{GRADES[record['difficulty']]} points"
+            points, level = int(score(record)), record["difficulty"]
+            return f"Victory: {points} of {MOST_POINTS} points at {LEVELS[level]}, score {points}{GRADES[level]}"
         return f"Lost in round {int(record['round'])}: {RESULTS[result].replace('_', ' ')}"
     name = SAMURAI[record["who"][record["seat"]]]
     turn = SAMURAI[record["who"][record["active"]]]
