@@ -110,12 +110,16 @@ def test_cooperative_table_refuses_what_it_cannot_play(tmp_path):
 
 
 def test_play_hides_what_is_secret_and_explains_errors(tmp_path, monkeypatch):
-    typed = iter(["H4 H3", "H9", "?", "H4", "pick H3", "H2", "B2", "R2", f"save {tmp_path / 'g.txt'}", "map", "quit"])
+    typed = iter(
+        ["H4 H3", "H9", "c14r09.B", "?", "H4", "pick H3", "H2", "B2", "R2", f"save {tmp_path / 'g.txt'}", "map", "quit"]
+    )
     console = Console(record=True, width=120, file=(tmp_path / "out").open("w"))
     monkeypatch.setattr(console, "input", lambda prompt: next(typed))
     play.main(play.Config(seed=3), console)
     shown = console.export_text()
     assert "'H9'" in shown
+    assert "c14r09.B is not legal here; legal: H2, H3, H4, B2," in shown
+    assert "legal: H2, H3, H4, B2," in shown
     assert "seat 1: a move you do not see" in shown
     assert "seat 1: pick" not in shown
     assert len(GameRecord.load(tmp_path / "g.txt").actions) >= 10
