@@ -57,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--plies", type=int, default=0, help="decisions made before counting (default 0)")
     parser.add_argument("--depth", type=int, default=3, help="longest sequences counted (default 3)")
     given = parser.parse_args(arguments)
+    for name, lowest in (("plies", 0), ("depth", 1)):
+        if getattr(given, name) < lowest:
+            parser.error(f"--{name} is at least {lowest}, not {getattr(given, name)}")
     try:
         position = Position(parse_spec(given.spec), given.seed)
     except ValueError as error:

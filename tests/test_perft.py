@@ -113,3 +113,12 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         command.main(["samurai players=9"])
     assert "not 9" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "message"), [("--depth=-1", "at least 1, not -1"), ("--plies=-2", "at least 0, not -2")]
+)
+def test_command_refuses_what_cannot_be_counted(option: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["samurai players=2", option])
+    assert f"error: {option.split('=')[0]} is {message}" in capsys.readouterr().err
