@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 INSTALL := scripts/install.sh $(PY)
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev train test lint docs check-rules bench clean
+.PHONY: help install dev train test lint docs check-rules bench leaderboard peers clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,18 @@ check-rules: dev  ## play GAMES games of each game (default 100000 of the board 
 bench: install  ## measure steps, games, simulations and training steps a second
 	$(PY) -m experiments.bench
 
-clean:  ## remove .venv, caches and built pages; trained networks in runs/ stay
-	rm -rf $(VENV) site build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
+# The packages that `python -m experiments.bench --peers` sets beside this project, each in an environment of its own.
+PEERS := open_spiel pgx pettingzoo sb3
+
+peers: $(PEERS:%=.peers/installed-%)  ## install the packages that `python -m experiments.bench --peers` compares with (2.5 GB)
+
+.peers/installed-%: scripts/peers.sh constraints.txt $(wildcard experiments/peers/*.txt)
+	scripts/peers.sh $(PYTHON) $*
+	@touch $@
+
+leaderboard: install  ## play what LEADERBOARD.md lacks and write it (some 10 minutes on 2 cores; FULL=1: hours)
+	$(PY) -m experiments.leaderboard $(if $(FULL),--full)
+
+clean:  ## remove .venv, .peers, caches and built pages; trained networks in runs/ stay
+	rm -rf $(VENV) .peers site build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,10 +1,50 @@
 """Parts of Markdown pages that programs write: what stands between `<!-- name -->` and `<!-- /name -->`."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "experiments" / "results"
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A results file.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+    if not isinstance(found, dict) or "variant" not in found:
+        raise ValueError(f"{path} is not a results file: it names no variant")
+    return found
+
+
+def origin(found: dict[str, Any]) -> str:
+    """Where and with what a result was made."""
+    changed = ", with uncommitted changes" if found["commit"].endswith("+") else ""
+    return f"Version {found['version']}, commit {found['commit'].rstrip('+')}{changed}; {found['machine']}."
+
+
+def amount(value: float) -> str:
+    """A measured figure, to three digits."""
+    for size, letter in ((1e6, " M"), (1e3, " k")):
+        if value >= size:
+            digits = max(0, 3 - len(str(int(value / size))))
+            return f"{value / size:.{digits}f}{letter}"
+    return f"{value:.2f}"
+
+
+def figure(found: dict[str, Any]) -> str:
+    """A figure of `experiments.bench`: median, range, and a star if other processes disturbed it."""
+    median, low, high = (amount(found[key]) for key in ("median", "low", "high"))
+    star = "\\*" if found.get("disturbed") else ""
+    return f"**{median}**{star} ({low} to {high})"
 
 
 def fill(page: str, parts: Mapping[str, str]) -> str:

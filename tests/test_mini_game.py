@@ -174,7 +174,8 @@ def test_play_in_the_terminal_and_benchmark(tmp_path, monkeypatch) -> None:
     assert "action 0 (H) is illegal for seat 0 now; legal are 1 (B), 3 (S)" in shown
     assert shown.rstrip().endswith("returns by seat: [1.0, -1.0]")
     small = {"repetitions": 1, "seconds": 0.02, "num_envs": 8, "simulations": 5, "train": False, "start": False}
-    assert all(figure.median > 0 for figure in bench.main(bench.Config("mini", **small)) if figure.unit != "games/s")
+    figures = bench.main(bench.Config("mini", **small))["figures"]
+    assert all(figure["median"] > 0 for figure in figures if figure["unit"] != "games/s")
 
 
 def test_training_and_a_tournament_with_the_network(tmp_path) -> None:

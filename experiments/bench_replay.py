@@ -1,0 +1,80 @@
+"""The same steps of many games made in several ways, in turn: what the wrapper costs, what a second thread brings."""
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from experiments.timing import Figure, Meter
+from samurai_env.core import loops
+from samurai_env.core.bits import pick_legal
+from samurai_env.core.game import Variant
+from samurai_env.core.loops import loops_of
+from samurai_env.envs.vector import GameVectorEnv
+
+MANY_GAMES = 4096  # with so many, threads are compared
+
+
+class Replay:
+    """The same steps of many games over and over, so that ways to make them can be measured without a sampler.
+
+    Args:
+        variant: what is played.
+        num_envs: number of games.
+        meter: a replay takes about half as long as one of its measurements.
+    """
+
+    def __init__(self, variant: Variant, num_envs: int, meter: Meter) -> None:
+        self.variant, env = variant, self.environment(num_envs, variant)
+        observed, _ = env.reset(seed=0)
+        self.states, rng = env.states.copy(), np.array([1], np.uint64)
+        self.actions = np.zeros((max(20, round(2e6 * meter.seconds / num_envs)), num_envs), np.int64)
+        for row in self.actions:
+            pick_legal(observed["action_mask"], rng, row)
+            env.step(row)
+
+    @staticmethod
+    def environment(num_envs: int, variant: Variant, threads: int = 1) -> GameVectorEnv:
+        """What `gymnasium.make_vec` gives for a game."""
+        return GameVectorEnv(variant.game.name, num_envs, variant.num_players, threads=threads, **variant.options)
+
+    def seconds(self, step: Callable[[np.ndarray], Any]) -> float:
+        """How long `step(actions)` takes for all the steps."""
+        started = time.perf_counter()
+        for row in self.actions:
+            step(row)
+        return time.perf_counter() - started
+
+    def by_environment(self, env: GameVectorEnv) -> float:
+        """Seconds that the steps of an environment take."""
+        env.restore(self.states)
+        return self.seconds(env.step)
+
+    def by_batch_call(self) -> float:
+        """Seconds that the compiled batch step takes, called with arrays made once."""
+        variant, count = self.variant, len(self.states)
+        states, ended, words = self.states.copy(), variant.new(count), np.zeros(variant.num_words, np.uint64)
+        observations = np.zeros((count, *variant.encoding().shape), np.int8)
+        masks, rewards = np.zeros((count, variant.num_actions), np.int8), np.zeros((count, variant.num_players), "f4")
+        done, own, final = np.zeros(count, np.bool_), np.zeros(count, np.float32), observations.copy()
+        actors, seats = np.zeros(count, np.int8), np.zeros(count, np.int8)
+        outputs = (done, actors, own, rewards, masks, observations, seats, ended, final, words)
+        batch_step = loops_of(variant.game).observing[variant.encoding_name(None)].batch_step
+        return self.seconds(lambda actions: batch_step(states, actions, loops.SAME_STEP, False, *outputs))
+
+
+def replayed(variant: Variant, meter: Meter, num_envs: int) -> list[Figure]:
+    """What the wrapper costs, and what a second thread brings: the same steps made in two ways, in turn."""
+    few, env = Replay(variant, num_envs, meter), Replay.environment(num_envs, variant)
+    few.by_batch_call()  # compiles
+    name = f"make_vec's env.step over the bare batch call, {num_envs} games"
+    figures = [meter.of(name, "x", lambda: few.by_environment(env) / few.by_batch_call())]
+    if (os.cpu_count() or 1) > 1:
+        many, one = Replay(variant, MANY_GAMES, meter), Replay.environment(MANY_GAMES, variant)
+        two = Replay.environment(MANY_GAMES, variant, threads=2)
+        name = f"two threads over one, {MANY_GAMES} games, env.step alone"
+        figures.append(meter.of(name, "x", lambda: many.by_environment(one) / many.by_environment(two)))
+        two.close()
+    return figures

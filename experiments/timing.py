@@ -1,0 +1,88 @@
+"""Measuring rates, with a guard against other processes on the machine.
+
+The standard library alone: the peers' scripts use it in environments that have little else.
+"""
+
+import os
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
+
+STAT = "/proc/stat"
+OTHERS = 0.1  # of one core: a measurement in which other processes used more is repeated
+TICKS = 0.03  # seconds: the system counts in hundredths, so less than this cannot be told
+AGAIN = 3  # repetitions of a disturbed measurement, before it is kept and marked
+
+
+@dataclass
+class Figure:
+    """One measured rate or time: the median, smallest and largest of several measurements.
+
+    `disturbed`: other processes used the CPU during one of them, however often it was repeated.
+    """
+
+    name: str
+    unit: str
+    median: float
+    low: float
+    high: float
+    disturbed: bool = False
+
+
+def used_by_others() -> float:
+    """Seconds of CPU time that all other processes have used since the machine started; nan if it does not tell."""
+    try:
+        with open(STAT, encoding="ascii") as file:
+            user, nice, system, _idle, _wait, interrupts, soft, stolen = map(int, file.readline().split()[1:9])
+    except (OSError, ValueError):
+        return float("nan")
+    busy = (user + nice + system + interrupts + soft + stolen) / os.sysconf("SC_CLK_TCK")
+    return busy - sum(os.times()[:4])  # less this process and its children
+
+
+def undisturbed(run: Callable[[], T]) -> tuple[T, bool]:
+    """What `run` gives, and whether it was disturbed; repeated up to `AGAIN` times while it is."""
+    for _ in range(1 + AGAIN):
+        before, started = used_by_others(), time.perf_counter()
+        result = run()
+        spent = time.perf_counter() - started
+        disturbed = used_by_others() - before > max(OTHERS * spent, TICKS)
+        if not disturbed:
+            break
+    return result, disturbed
+
+
+@dataclass(frozen=True)
+class Meter:
+    """How often and for about how many seconds to measure."""
+
+    repetitions: int = 5
+    seconds: float = 0.5
+
+    def of(self, name: str, unit: str, measured: Callable[[], float]) -> Figure:
+        """The figure whose single measurements `measured` gives."""
+        found = [undisturbed(measured) for _ in range(self.repetitions)]
+        values = [value for value, _ in found]
+        return Figure(name, unit, statistics.median(values), min(values), max(values), any(bad for _, bad in found))
+
+    def rate(self, name: str, unit: str, run: Callable[[int], float]) -> Figure:
+        """Rate of `run(amount) -> work done`, after a warm-up that also finds the right amount."""
+        run(1)  # compiling, or loading what is compiled
+        amount, spent = 1, 0.0
+        while spent < 0.1 * self.seconds:
+            amount *= 2
+            started = time.perf_counter()
+            run(amount)
+            spent = time.perf_counter() - started
+        amount = max(1, round(amount * self.seconds / spent))
+
+        def measured() -> float:
+            started = time.perf_counter()
+            work = run(amount)
+            return work / (time.perf_counter() - started)
+
+        return self.of(name, unit, measured)
