@@ -110,12 +110,19 @@ def command_line(program: str, config: Any) -> str:
 
 
 class Interrupt:
-    """While this context lasts, Ctrl-C only sets `asked`; a second Ctrl-C stops at once."""
+    """While this context lasts, Ctrl-C only sets `asked`; a second Ctrl-C stops at once.
 
-    asked = False
+    It may be entered again while it lasts: a program of several parts then stops as a whole.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._depth = 0
 
     def __enter__(self) -> "Interrupt":
-        self._before = signal.signal(signal.SIGINT, self._note)
+        if self._depth == 0:
+            self._before = signal.signal(signal.SIGINT, self._note)
+        self._depth += 1
         return self
 
     def _note(self, number: int, frame: FrameType | None) -> None:
@@ -123,7 +130,9 @@ class Interrupt:
         signal.signal(signal.SIGINT, self._before)
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        signal.signal(signal.SIGINT, self._before)
+        self._depth -= 1
+        if self._depth == 0:
+            signal.signal(signal.SIGINT, self._before)
 
 
 @contextmanager

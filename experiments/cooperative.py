@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import platform
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -25,8 +26,18 @@ from agents.arena import play_games
 from agents.base import make_agent
 from agents.networks import write_atomically
 from experiments import pages
-from experiments.common import Interrupt, at_least, commit, parse_options, progress_bar, run_program
+from experiments.common import (
+    Interrupt,
+    at_least,
+    commit,
+    cpu_name,
+    parse_options,
+    progress_bar,
+    run_program,
+    split_specs,
+)
 from experiments.match import MATCH_SEED, Estimate, wilson
+from experiments.standings import span
 from experiments.tournament import _quiet_worker
 from samurai_env import __version__, find_game, parse_spec
 from samurai_env.core.game import Variant
@@ -41,7 +52,7 @@ class Config:
     game: str
     """Name of a cooperative game."""
     agents: tuple[str, ...] = ("random", "greedy")
-    """Specs of the agents."""
+    """Specs of the agents, separated by blanks or commas."""
     players: tuple[int, ...] = ()
     """Numbers of players; all that the game allows if not given."""
     vary: str | None = None
@@ -54,6 +65,9 @@ class Config:
     """Folder for wins.json and table.md."""
     processes: int = field(default_factory=lambda: os.cpu_count() or 1)
     """Worker processes."""
+
+    def __post_init__(self) -> None:
+        self.agents = split_specs(self.agents)
 
 
 def variants(config: Config) -> dict[tuple[str, int], Variant]:
@@ -102,10 +116,13 @@ class Wins:
         self.path = path
         self.returns: dict[tuple[str, str], dict[int, list[float]]] = {}
         self.commits: dict[tuple[str, str], list[str]] = {}  # that played: a table may grow in several runs
+        self.machine = ""  # that played last
         if not path.exists():
             return
         try:
-            for found in json.loads(path.read_text(encoding="utf-8"))["returns"]:
+            saved = json.loads(path.read_text(encoding="utf-8"))
+            self.machine = str(saved["machine"])
+            for found in saved["returns"]:
                 chunks = {int(first): chunk for first, chunk in found["chunks"].items()}
                 self.returns[found["agent"], found["variant"]] = chunks
                 self.commits[found["agent"], found["variant"]] = list(found["commits"])
@@ -121,10 +138,11 @@ class Wins:
 
     def write(self) -> None:
         """Write all results with what is needed to repeat them."""
+        self.machine = f"{cpu_name()}, {os.cpu_count()} cores"
         record = {
             "version": __version__,
             "python": platform.python_version(),
-            "machine": f"{platform.machine()} {platform.system()}, {os.cpu_count()} cores",
+            "machine": self.machine,
             "deal_seeds": f"{MATCH_SEED} + number of the game",
             "returns": [
                 {
@@ -150,8 +168,8 @@ class Wins:
         return Estimate(mean, max(0.0, low), min(1.0, high)), len(games)
 
 
-def play(config: Config, console: Console) -> Wins:
-    """Play all that is not yet played; Ctrl-C keeps what is done."""
+def play(config: Config, console: Console, interrupt: Interrupt | None = None) -> Wins:
+    """Play all that is not yet played; Ctrl-C (or `interrupt`, if given) stops and keeps what is done."""
     at_least(config, 1, "games", "processes")
     settings = list(variants(config).values())
     config.output.mkdir(parents=True, exist_ok=True)
@@ -171,7 +189,7 @@ def play(config: Config, console: Console) -> Wins:
                     tasks.append((spec, variant.spec, first, count))
     context, saved, now = multiprocessing.get_context("spawn"), time.monotonic(), commit()
     with (
-        Interrupt() as interrupt,
+        interrupt or Interrupt() as interrupt,
         progress_bar(console, "games", done + sum(task[-1] for task in tasks), done) as bar,
         context.Pool(min(config.processes, max(1, len(tasks))), _quiet_worker) as pool,
     ):
@@ -190,32 +208,36 @@ def play(config: Config, console: Console) -> Wins:
     return wins
 
 
-def show(config: Config, wins: Wins, console: Console) -> None:
-    """Print a table for each agent with results, and write all of them to table.md."""
+def tables(config: Config, wins: Wins) -> Iterator[tuple[str, list[int], list[str], list[list[str]]]]:
+    """For each agent with results: its spec, the numbers of games of its entries, head and rows of its table."""
     played = variants(config)
     lines = list(dict.fromkeys(line for line, _ in played))
     columns = list(dict.fromkeys(n for _, n in played))
-    header = [config.vary or "", *(f"{n} player{'s' if n > 1 else ''}" for n in columns)]
-    parts = []
+    head = [config.vary or "", *(f"{n} player{'s' if n > 1 else ''}" for n in columns)]
     for agent in dict.fromkeys(agent for agent, _ in wins.returns):
         found = {key: wins.rate(agent, variant) for key, variant in played.items()}
-        counts = sorted({rate[1] for rate in found.values() if rate})
-        if not counts:
-            continue
-        number = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
-        rows = []
-        for line in lines:
-            rates = [found[line, n] for n in columns]
-            rows.append([line, *(str(rate[0]).strip() if rate else "" for rate in rates)])
-        table = Table(title=f"{agent}: victories in {number} games, 95 % intervals")
-        for name in header:
-            table.add_column(name, justify="left" if name == header[0] else "right")
+        counts = [rate[1] for rate in found.values() if rate]
+        if counts:
+            rows = []
+            for line in lines:
+                rates = [found[line, n] for n in columns]
+                rows.append([line, *(str(rate[0]).strip() if rate else "" for rate in rates)])
+            yield agent, counts, head, rows
+
+
+def show(config: Config, wins: Wins, console: Console) -> None:
+    """Print a table for each agent with results, and write all of them to table.md."""
+    parts = [f"# {find_game(config.game).title}: victories with 95 % intervals\n"]
+    for agent, counts, head, rows in tables(config, wins):
+        games = span(counts)
+        table = Table(title=f"{agent}: victories in {games} games, 95 % intervals")
+        for name in head:
+            table.add_column(name, justify="left" if name == head[0] else "right")
         for row in rows:
             table.add_row(*row)
         console.print(table)
-        parts.append(f"`{agent}`, {number} games each:\n\n{pages.table(header, rows)}\n")
-    text = f"# {find_game(config.game).title}: victories with 95 % intervals\n\n" + "\n".join(parts)
-    (config.output / "table.md").write_text(text, encoding="utf-8")
+        parts.append(f"`{agent}`, {games} games each:\n\n{pages.table(head, rows)}\n")
+    (config.output / "table.md").write_text("\n".join(parts), encoding="utf-8")
     console.print(f"results and table are in {config.output}")
 
 

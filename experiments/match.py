@@ -1,6 +1,7 @@
 """Matches on duplicate deals, and how sure their results are."""
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,22 @@ from samurai_env.core.game import Variant
 
 Z95 = 1.959963984540054  # of the normal distribution
 MATCH_SEED = 1_000_000_000  # deals of matches, away from those of training
+FIRST_LOOK, LOOK = 50, 10  # deals before a meeting may stop for the first time, and between two looks at it
+
+
+class Timed:
+    """An agent whose decisions are counted and timed, in processor time, which other programs do not lengthen."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent, self.seconds, self.decisions = agent, 0.0, 0
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """See `agents.base.Agent.act`."""
+        started = time.process_time()
+        actions = self.agent.act(states, keys)
+        self.seconds += time.process_time() - started
+        self.decisions += len(states)
+        return actions
 
 
 def rotations(num_players: int) -> np.ndarray:
@@ -86,3 +103,24 @@ def estimate(shares: np.ndarray) -> Estimate:
         half = Z95 * float(by_deal.std(ddof=1)) / math.sqrt(deals)
         low, high = min(low, mean - half), max(high, mean + half)
     return Estimate(mean, max(0.0, low), min(1.0, high))
+
+
+def stop_after(shares: np.ndarray, width: float) -> int | None:
+    """The number of deals at the first look that finds the interval of `estimate` at most `width` wide.
+
+    Stopping at a width keeps intervals honest (Chow and Robbins, 1965): how wide one is says little of where its
+    middle lies. Stopping as soon as an interval leaves out par would not: who looks often enough sees every pair of
+    equals differ sometime.
+
+    Args:
+        shares: (deals, games of a deal), in order of deals.
+        width: of the interval, such as 0.06 for 3 points up and down.
+
+    Returns:
+        None if it is wider at all looks.
+    """
+    for deals in range(FIRST_LOOK, len(shares) + 1, LOOK):
+        found = estimate(shares[:deals])
+        if found.high - found.low <= width:
+            return deals
+    return None

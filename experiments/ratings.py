@@ -1,60 +1,126 @@
-"""Ratings from who won which games: Plackett-Luce for the winner, which with two players is Bradley-Terry."""
+"""Ratings of agents from the meetings of one among copies of another, and how sure they are.
+
+The model is Bradley and Terry's (1952), with more players Plackett and Luce's for the winner: the chance that a seat
+wins is its agent's strength over the sum of those at the table.
+
+Intervals come from the Bayesian bootstrap over deals (Rubin, 1981): each resample gives the deals of a meeting random
+weights. To every meeting one imagined deal is added, won as often as by equals (with two players Jeffreys' prior), so
+that a meeting without a single loss still leaves doubt: the plain bootstrap would give it an interval of no width.
+Where no number of games could bound a rating, because an agent never won (or never lost), the interval is open.
+"""
+
+from collections.abc import Mapping
 
 import numpy as np
 
 ELO = 400.0 / np.log(10.0)
+Meetings = Mapping[tuple[int, int], np.ndarray]  # (one, others) -> win shares of the one, (deals, games of a deal)
 
 
-def fit_strengths(
-    lineups: np.ndarray, wins: np.ndarray, games: np.ndarray, agents: int, rounds: int = 500
-) -> np.ndarray:
-    """Log-strengths that make the wins most likely, by Hunter's MM algorithm (2004).
-
-    The chance that a seat wins is its agent's strength over the sum of those at the table. Every agent gets
-    half a win and half a loss against an average one, so that ratings stay finite.
+def resampled_shares(meetings: Meetings, players: int, rng: np.random.Generator, resamples: int) -> np.ndarray:
+    """Win shares of each meeting as seen and as they might have been.
 
     Args:
-        lineups: int (kinds, seats): the agents at a table.
-        wins: float (kinds, agents): wins (shares of shared ones) of each agent in games of this kind.
-        games: float (kinds,): games of this kind.
-        agents: number of agents.
-        rounds: iterations.
+        meetings: what was played.
+        players: at a table.
+        rng: for the weights.
+        resamples: how many.
 
     Returns:
-        float (agents,), mean 0.
+        float64 (1 + resamples, meetings); row 0 is what was seen, with the imagined deal.
     """
-    strength = np.ones(agents)
-    for _ in range(rounds):
-        at_table = strength[lineups].sum(1)
-        exposure = np.zeros(agents)
-        for seat in range(lineups.shape[1]):
-            np.add.at(exposure, lineups[:, seat], games / at_table)
-        mean = np.exp(np.log(strength).mean())
-        strength = (wins.sum(0) + 0.5) / (exposure + 1.0 / (strength + mean))
-        strength /= np.exp(np.log(strength).mean())
-    return np.log(strength)
+    par = 1.0 / players
+    columns = []
+    for shares in meetings.values():
+        deals = shares.mean(1)
+        seen = (deals.sum() + par) / (len(deals) + 1)
+        weights = rng.standard_exponential((resamples, len(deals)))
+        won, lost = rng.standard_gamma(par, resamples), rng.standard_gamma(1.0 - par, resamples)
+        drawn = (weights @ deals + won) / (weights.sum(1) + won + lost)
+        columns.append(np.append(seen, drawn))
+    return np.clip(np.stack(columns, axis=1), 1e-9, 1.0 - 1e-9)
+
+
+def fit(pairs: np.ndarray, games: np.ndarray, shares: np.ndarray, agents: int, anchor: int, players: int) -> np.ndarray:
+    """Log-strengths that make the shares most likely, by Newton's method; several sets of shares at once.
+
+    One agent among n - 1 copies of another wins with the logistic function of the difference of their log-strengths
+    less log(n - 1).
+
+    Args:
+        pairs: int (meetings, 2): the one and the others.
+        games: float (meetings,): games of each.
+        shares: float (sets, meetings): win shares of the one, neither 0 nor 1.
+        agents: number of agents.
+        anchor: the agent whose log-strength is 0.
+        players: at a table.
+
+    Returns:
+        float (sets, agents).
+    """
+    design = np.zeros((len(pairs), agents))
+    design[np.arange(len(pairs)), pairs[:, 0]] = 1.0
+    design[np.arange(len(pairs)), pairs[:, 1]] = -1.0
+    free = np.setdiff1d(np.unique(pairs), anchor)
+    design = design[:, free]
+    strength = np.zeros((len(shares), len(free)))
+    for _ in range(100):
+        chance = 1.0 / (1.0 + (players - 1) * np.exp(-strength @ design.T))
+        slope = (games * (shares - chance)) @ design
+        bend = np.einsum("sm,mi,mj->sij", games * chance * (1.0 - chance), design, design)
+        step = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
+        step /= np.maximum(1.0, np.abs(step).max(axis=1, keepdims=True))  # far from the goal the curve misleads
+        strength += step
+        if np.abs(step).max(initial=0.0) < 1e-9:
+            break
+    out = np.zeros((len(shares), agents))
+    out[:, free] = strength
+    return out
+
+
+def won_against(meetings: Meetings, agents: int) -> np.ndarray:
+    """Whether the row's agent won games, or parts, from the column's or from one that did; bool (agents, agents)."""
+    won = np.eye(agents, dtype=bool)
+    for (one, other), shares in meetings.items():
+        won[one, other] |= shares.max() > 0.0
+        won[other, one] |= shares.min() < 1.0
+    for middle in range(agents):
+        won |= won[:, [middle]] & won[[middle]]
+    return won
 
 
 def rate(
-    lineups: np.ndarray, deal_wins: list[np.ndarray], agents: int, rng: np.random.Generator, resamples: int = 200
+    meetings: Meetings, agents: int, anchor: int, players: int, rng: np.random.Generator, resamples: int
 ) -> np.ndarray:
-    """Elo-scaled ratings (mean 0) with 95 % bootstrap intervals over deals.
+    """Elo-scaled ratings with 95 % intervals.
 
     Args:
-        lineups: int (kinds, seats).
-        deal_wins: for each kind, float (deals, agents): wins of each agent, summed over the deal's games.
+        meetings: between different agents, at least one deal each; together they connect all agents that play.
         agents: number of agents.
-        rng: for the bootstrap.
-        resamples: bootstrap samples.
+        anchor: the agent rated 0.
+        players: at a table.
+        rng: for the intervals.
+        resamples: for the intervals.
 
     Returns:
-        float (agents, 3): rating, low, high.
+        float (agents, 3): rating, low, high; low is -inf or high is inf where nothing bounds them. NaN for agents
+        whose games do not connect them with the anchor.
     """
-    games = np.array([wins.sum() for wins in deal_wins])
-    point = fit_strengths(lineups, np.array([w.sum(0) for w in deal_wins]), games, agents)
-    drawn = []
-    for _ in range(resamples):
-        sums = np.array([w[rng.integers(len(w), size=len(w))].sum(0) for w in deal_wins])
-        drawn.append(fit_strengths(lineups, sums, games, agents))
-    low, high = np.percentile(np.array(drawn), [2.5, 97.5], axis=0)
-    return ELO * np.stack([point, low, high], axis=1)
+    won = won_against(meetings, agents)
+    compared = won | won.T
+    for middle in range(agents):
+        compared |= compared[:, [middle]] & compared[[middle]]
+    known = {pair: shares for pair, shares in meetings.items() if compared[pair[0], anchor]}
+    table = np.full((agents, 3), np.nan)
+    table[anchor] = 0.0
+    if not known:
+        return table
+    games = np.array([shares.size + players for shares in known.values()], float)
+    shares = resampled_shares(known, players, rng, resamples)
+    strengths = ELO * fit(np.array(list(known)), games, shares, agents, anchor, players)
+    low, high = np.percentile(strengths[1:], [2.5, 97.5], axis=0)
+    found = compared[anchor]
+    table[found] = np.stack([strengths[0], low, high], axis=1)[found]
+    table[found & ~won[:, anchor], 1] = -np.inf
+    table[found & ~won[anchor], 2] = np.inf
+    return table

@@ -1,38 +1,49 @@
 """Let agents play each other on duplicate deals.
 
-    python -m experiments.tournament --agents random greedy mcts:1000 --deals 500
+    python -m experiments.tournament --agents random,greedy,mcts:1000 --deals 500
 
 Every pair meets: one agent among copies of the other, on the same deals from every seat, and the other way
-round with more than two players. Shares are shown with 95 % intervals over deals, ratings with bootstrap
-intervals. Results go to a JSON file as they come; the same command goes on where it was stopped.
+round with more than two players; each agent also meets copies of itself, which must give par. Win shares are shown with
+95 % intervals over deals, ratings and alpha-rank with resampled deals. Results go to a JSON file as they come; the same
+command goes on where it was stopped, and more agents or deals may be added later.
 """
 
-import json
+import itertools
 import multiprocessing
 import os
-import platform
+import textwrap
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from agents.base import make_agent
-from agents.networks import write_atomically
-from experiments.common import Interrupt, at_least, command_line, commit, parse_options, progress_bar, run_program
-from experiments.match import MATCH_SEED, Estimate, estimate, one_against_others
-from experiments.ratings import rate
-from samurai_env import __version__, make_variant, parse_spec
+from agents.base import Agent, make_agent
+from experiments.common import (
+    Interrupt,
+    at_least,
+    command_line,
+    commit,
+    parse_options,
+    progress_bar,
+    run_program,
+    split_specs,
+)
+from experiments.match import Timed, one_against_others, stop_after
+from experiments.meetings import Chunk, Meeting, Pair, Results
+from experiments.standings import Standings, span, standings
+from samurai_env import make_variant, parse_spec
+from samurai_env.core.loops import loops_of
 
-CHUNK = 10  # deals a worker plays at a time
-Task = tuple[str, str, str, int, int]  # spec of the variant, agent, the others, first deal, number of deals
-Chunk = tuple[str, str, int, list[list[float]], float]  # agent, the others, first deal, shares, seconds
+CHUNK = 5  # deals a worker plays at a time
+Task = tuple[str, Pair, int, int]  # spec of the variant, the one and the others, first deal, number of deals
 
 
 @dataclass
@@ -40,7 +51,7 @@ class Config:
     """Settings of a tournament."""
 
     agents: tuple[str, ...] = ("random", "greedy")
-    """Specs of the agents."""
+    """Specs of the agents, separated by blanks or commas."""
     game: str = "samurai"
     """Name of the game."""
     num_players: int | None = None
@@ -48,27 +59,37 @@ class Config:
     options: tuple[str, ...] = ()
     """The game's options as name=value."""
     deals: int = 200
-    """Deals of each meeting; each is played from every seat."""
-    mirror: bool = False
+    """Deals of each meeting, at most; each is played from every seat."""
+    width: float | None = None
+    """End a meeting once its interval is no wider, such as 0.06 for 3 points up and down."""
+    mirror: bool = True
     """Also let every agent play copies of itself: a control that must give par."""
     output: Path = Path("runs/tournament")
     """Folder for results.json, table.txt and payoff.png."""
     processes: int = field(default_factory=lambda: os.cpu_count() or 1)
     """Worker processes; 1 plays in the process itself."""
 
+    def __post_init__(self) -> None:
+        self.agents = split_specs(self.agents)
+
 
 @cache
-def _agent(spec: str, variant: str) -> Any:
-    return make_agent(spec, parse_spec(variant))
+def _agent(spec: str, variant: str) -> Agent:
+    """The agent, with a first decision made: what it compiles then is not to count as time to think."""
+    made = parse_spec(variant)
+    agent = make_agent(spec, made)
+    opening = made.new(1)
+    loops_of(made.game).begin(opening, np.zeros(1, np.uint64))
+    agent.act(opening, np.zeros(1, np.uint64))
+    return agent
 
 
 def play_chunk(task: Task) -> Chunk:
-    """Worker: one agent among copies of another on some deals; shares by deal and seat, and seconds."""
-    variant, one, other, first, deals = task
-    started = time.perf_counter()
-    agents = [_agent(one, variant), _agent(other, variant)]
+    """Worker: one agent among copies of another on some deals."""
+    variant, pair, first, deals = task
+    agents = [Timed(_agent(spec, variant)) for spec in pair]
     shares = one_against_others(parse_spec(variant), agents, first, deals)
-    return one, other, first, shares.tolist(), time.perf_counter() - started
+    return Chunk(pair, first, shares.tolist(), [a.seconds for a in agents], [a.decisions for a in agents])
 
 
 def _quiet_worker() -> None:
@@ -80,18 +101,40 @@ def _quiet_worker() -> None:
     torch.set_num_threads(1)
 
 
-@contextmanager
-def played_chunks(tasks: list[Task], processes: int) -> Iterator[Iterable[Chunk]]:
-    """The results of the tasks as they come. Worker processes know the games of the package, this one also others."""
-    if processes == 1:
-        yield map(play_chunk, tasks)
+def played_chunks(tasks: Iterator[Task], processes: int, stopped: Callable[[], bool]) -> Generator[Chunk, None, None]:
+    """The results of the tasks as they come, until `stopped` says so.
+
+    A task is taken when a worker will soon be free, so that it can hang on the results before. Worker processes know
+    the games of the package, this one also others.
+    """
+    first = next(tasks, None)
+    if first is None:
         return
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(min(processes, max(1, len(tasks))), _quiet_worker) as pool:
-        yield pool.imap_unordered(play_chunk, tasks)
+    tasks = itertools.chain([first], tasks)
+    if processes == 1:
+        while not stopped() and (task := next(tasks, None)):
+            yield play_chunk(task)
+        return
+    done: SimpleQueue[Any] = SimpleQueue()
+    waiting = 0
+    with multiprocessing.get_context("spawn").Pool(processes, _quiet_worker) as pool:
+        while not stopped():
+            while waiting <= processes and (task := next(tasks, None)):
+                pool.apply_async(play_chunk, (task,), callback=done.put, error_callback=done.put)
+                waiting += 1
+            if not waiting:
+                return
+            try:
+                result = done.get(timeout=0.5)
+            except Empty:
+                continue
+            if isinstance(result, BaseException):
+                raise result
+            waiting -= 1
+            yield result
 
 
-def meetings(config: Config, players: int) -> list[tuple[str, str]]:
+def pairs_to_meet(config: Config, players: int) -> list[Pair]:
     """(one, others) pairs to be played."""
     pairs = []
     for i, one in enumerate(config.agents):
@@ -101,180 +144,125 @@ def meetings(config: Config, players: int) -> list[tuple[str, str]]:
     return pairs
 
 
-class Results:
-    """What has been played, kept in a JSON file."""
-
-    def __init__(self, path: Path, variant: str) -> None:
-        self.path, self.variant = path, variant
-        self.shares: dict[tuple[str, str], dict[int, list[list[float]]]] = {}
-        if path.exists():
-            self._read()
-
-    def _read(self) -> None:
-        try:
-            saved = json.loads(self.path.read_text(encoding="utf-8"))
-            if saved["variant"] != self.variant:
-                raise ValueError(f"{self.path} holds games of {saved['variant']}; choose another --output")
-            for meeting in saved["meetings"]:
-                chunks = {int(first): shares for first, shares in meeting["chunks"].items()}
-                self.shares[meeting["one"], meeting["others"]] = chunks
-        except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"{self.path} is damaged ({error!r}); move it away or choose another --output") from None
-
-    def write(self, command: str) -> None:
-        """Write all results with what is needed to repeat them."""
-        meetings_ = [
-            {"one": one, "others": others, "chunks": {str(k): v for k, v in sorted(chunks.items())}}
-            for (one, others), chunks in self.shares.items()
-        ]
-        record = {
-            "variant": self.variant,
-            "command": command,
-            "version": __version__,
-            "commit": commit(),
-            "python": platform.python_version(),
-            "machine": f"{platform.machine()} {platform.system()}, {os.cpu_count()} cores",
-            "deal_seeds": f"{MATCH_SEED} + number of the deal",
-            "meetings": meetings_,
-        }
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.path, lambda path: path.write_text(json.dumps(record) + "\n", encoding="utf-8"))
-
-    def table(self, one: str, others: str) -> np.ndarray | None:
-        """Shares by deal and seat of a meeting, in order of deals."""
-        chunks = self.shares.get((one, others))
-        return np.concatenate([chunks[first] for first in sorted(chunks)]) if chunks else None
+def stop(meeting: Meeting, config: Config) -> int | None:
+    """The number of deals at which a meeting's interval was narrow enough; None as long as it is not."""
+    return None if config.width is None else stop_after(meeting.shares(config.deals), config.width)
 
 
-def check(config: Config) -> None:
-    """Refuse impossible settings before anything is played.
+def missing(results: Results, config: Config, pairs: list[Pair]) -> Iterator[Task]:
+    """What is still to be played; looks at the results before each step."""
+    for pair in pairs:
+        meeting = results.meetings[pair]
+        for first in range(0, config.deals, CHUNK):
+            deals = [d for d in range(first, min(first + CHUNK, config.deals)) if d not in meeting.deals]
+            if deals and stop(meeting, config) is None:
+                yield results.variant, pair, deals[0], deals[-1] - deals[0] + 1
+
+
+def prepare(config: Config) -> Results:
+    """What has been played so far, with all agents entered; refuses impossible settings.
 
     Raises:
-        ValueError: names the option.
-        OSError: the output folder cannot be made.
+        ValueError: names what is wrong.
+        OSError: the output folder cannot be made, or a network is not there.
     """
     at_least(config, 1, "deals", "processes")
+    if config.width is not None and not 0.0 < config.width < 1.0:
+        raise ValueError(f"--width is a width between 0 and 1, not {config.width:g}")
     if len(config.agents) < 1 + (not config.mirror):
         raise ValueError("--agents are two or more; one plays itself with --mirror")
-    config.output.mkdir(parents=True, exist_ok=True)
-
-
-def play(config: Config, console: Console) -> Results:
-    """Play all that is not yet played; Ctrl-C keeps what is done."""
-    check(config)
+    if len(set(config.agents)) != len(config.agents):
+        raise ValueError(f"an agent is named twice in {', '.join(config.agents)}")
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     for spec in config.agents:
         make_agent(spec, variant)  # complains before anything is played
-    if len(set(config.agents)) != len(config.agents):
-        raise ValueError(f"an agent is named twice in {', '.join(config.agents)}")
+    config.output.mkdir(parents=True, exist_ok=True)
     results = Results(config.output / "results.json", variant.spec)
-    tasks, done = [], 0
-    for one, other in meetings(config, variant.num_players):
-        played = results.shares.setdefault((one, other), {})
-        for first in range(0, config.deals, CHUNK):
-            count = min(CHUNK, config.deals - first)
-            if len(played.get(first, ())) >= count:
-                done += count
-            else:
-                tasks.append((variant.spec, one, other, first, count))
-    total = done + sum(task[-1] for task in tasks)
+    for spec in config.agents:
+        results.enter(spec)
+    return results
+
+
+def play(config: Config, console: Console, interrupt: Interrupt | None = None) -> Results:
+    """Play all that is not yet played; Ctrl-C (or `interrupt`, if given) stops and keeps what is done."""
+    results = prepare(config)
+    pairs = pairs_to_meet(config, parse_spec(results.variant).num_players)
+    for pair in pairs:
+        results.meetings.setdefault(pair, Meeting())
+
+    def settled(pair: Pair) -> int:
+        meeting = results.meetings[pair]
+        return config.deals if stop(meeting, config) else len(meeting.shares(config.deals))
+
+    command, now = command_line("experiments.tournament", config), commit()
+    done, fresh = {pair: settled(pair) for pair in pairs}, set[tuple[Pair, int]]()
     saved = time.monotonic()
     with (
-        Interrupt() as interrupt,
-        progress_bar(console, "deals", total, done) as bar,
-        played_chunks(tasks, config.processes) as chunks,
+        interrupt or Interrupt() as interrupt,
+        progress_bar(console, "deals", config.deals * len(pairs), sum(done.values())) as bar,
+        closing(played_chunks(missing(results, config, pairs), config.processes, lambda: interrupt.asked)) as chunks,
     ):
-        for one, other, first, shares, _ in chunks:
-            results.shares[one, other][first] = shares
-            done += len(shares)
-            bar(done, f"{one} among {other}")
-            if interrupt.asked:
-                break
+        for chunk in chunks:
+            results.meetings[chunk.pair].add(chunk, now)
+            fresh |= {(chunk.pair, chunk.first + i) for i in range(len(chunk.shares))}
+            done[chunk.pair] = settled(chunk.pair)
+            bar(sum(done.values()), " among ".join(chunk.pair))
             if time.monotonic() - saved > 20:
-                results.write(command_line("experiments.tournament", config))
+                results.write(command)
                 saved = time.monotonic()
-    results.write(command_line("experiments.tournament", config))
+    for pair, deal in fresh:  # what workers had begun when a meeting ended: how much that is hangs on their speed
+        if deal >= (stop(results.meetings[pair], config) or config.deals):
+            del results.meetings[pair].deals[deal]
+    results.write(command)
     if interrupt.asked:
         console.print("stopped; the same command goes on from here")
     return results
 
 
-def pay_off(results: Results, agents: tuple[str, ...], players: int) -> dict[tuple[str, str], Estimate]:
-    """Share of the row agent's one seat among copies of the column agent."""
-    table = {}
-    for one in agents:
-        for other in agents:
-            shares = results.table(one, other)
-            if shares is None and players == 2 and one != other:
-                mirrored = results.table(other, one)
-                shares = None if mirrored is None else 1.0 - mirrored
-            if shares is not None:
-                table[one, other] = estimate(shares)
-    return table
-
-
-def ratings(results: Results, agents: tuple[str, ...], players: int) -> np.ndarray:
-    """Ratings of the agents with intervals, from all meetings of different agents."""
-    number = {spec: i for i, spec in enumerate(agents)}
-    lineups, wins = [], []
-    for one, other in results.shares:
-        shares = results.table(one, other)
-        if one == other or shares is None or one not in number or other not in number:
-            continue
-        lineups.append([number[one]] + [number[other]] * (players - 1))
-        won = np.zeros((len(shares), len(agents)))
-        won[:, number[one]] = shares.sum(1)
-        won[:, number[other]] += shares.shape[1] - shares.sum(1)
-        wins.append(won)
-    return rate(np.array(lineups), wins, len(agents), np.random.default_rng(0))
+def caption(config: Config, found: Standings) -> str:
+    """What the numbers of a table rest on."""
+    text = f"{span(list(found.deals.values()))} deals a meeting, each from {found.variant.num_players} seats"
+    return text if config.width is None else f"{text}; ended at intervals of {config.width:.1%}"
 
 
 def show(config: Config, results: Results, console: Console) -> None:
-    """Print the tables and write table.txt and payoff.png."""
-    variant = parse_spec(results.variant)
-    shares = pay_off(results, config.agents, variant.num_players)
-    rated = None if variant.game.cooperative else ratings(results, config.agents, variant.num_players)
-    order = sorted(range(len(config.agents)), key=lambda i: 0.0 if rated is None else -rated[i, 0])
-    title = f"{variant.spec}: share of one {'(row)'} among {variant.num_players - 1} (column), 95 % intervals"
-    table = Table(title=title)
-    table.add_column("agent")
-    if rated is not None:
-        table.add_column("rating")
-    for i in order:
-        table.add_column(config.agents[i], justify="right")
-    for i in order:
-        cells = [config.agents[i]]
-        if rated is not None:
-            cells.append(f"{rated[i, 0]:+.0f} [{rated[i, 1]:+.0f}, {rated[i, 2]:+.0f}]")
-        cells += [str(shares.get((config.agents[i], config.agents[j]), "")) for j in order]
-        table.add_row(*cells)
+    """Print the table and write table.txt and payoff.png."""
+    found = standings(results, config.agents, config.deals, config.width)
+    others = found.variant.num_players - 1
+    title = f"{found.variant.spec}: win share of one (row) among {others} (column), 95 % intervals"
+    table = Table(title=title, caption=caption(config, found))
+    for name in found.head(found.agents):
+        table.add_column(name, justify="left" if name == "agent" else "right")
+    for agent in found.agents:
+        table.add_row(*found.row(agent, found.agents))
     console.print(table)
     with (config.output / "table.txt").open("w", encoding="utf-8") as file:
-        Console(file=file, width=200).print(table)
-    draw(config, shares, [config.agents[i] for i in order], title)
+        Console(file=file, width=80 + 30 * len(found.agents)).print(table)
+    draw(found, f"{title}; {caption(config, found)}", config.output / "payoff.png")
     console.print(f"results, table and picture are in {config.output}")
 
 
-def draw(config: Config, shares: dict[tuple[str, str], Estimate], order: list[str], title: str) -> None:
+def draw(found: Standings, title: str, path: Path) -> None:
     """The pay-off matrix as a picture."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    size = len(order)
+    size = len(found.agents)
     grid = np.full((size, size), np.nan)
-    figure = Figure(figsize=(2.5 + 1.3 * size, 1.8 + 0.9 * size), layout="constrained")
+    width = 4.0 + 1.3 * size
+    figure = Figure(figsize=(width, 2.4 + 0.9 * size), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    for i, one in enumerate(order):
-        for j, other in enumerate(order):
-            if (one, other) in shares:
-                grid[i, j] = shares[one, other].mean
-                axes.text(j, i, f"{grid[i, j]:.1%}", ha="center", va="center")
+    for (one, other), share in found.shares.items():
+        i, j = found.agents.index(one), found.agents.index(other)
+        grid[i, j] = share.mean
+        axes.text(j, i, f"{share.mean:.1%}", ha="center", va="center")
     axes.imshow(grid, vmin=0, vmax=1, cmap="RdYlBu")
-    axes.set_xticks(range(size), order, rotation=20, ha="right")
-    axes.set_yticks(range(size), order)
-    axes.set_title(title, fontsize=8, wrap=True)
-    figure.savefig(config.output / "payoff.png", dpi=120)
+    names = [textwrap.fill(agent, 24) for agent in found.agents]
+    axes.set_xticks(range(size), names, rotation=30, ha="right", fontsize=8)
+    axes.set_yticks(range(size), names, fontsize=8)
+    figure.suptitle(textwrap.fill(title, int(13 * width)), fontsize=8)
+    figure.savefig(path, dpi=120)
 
 
 def main(config: Config) -> None:

@@ -11,7 +11,6 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -19,12 +18,13 @@ from rich.console import Console
 
 import samurai_env
 from docs import tables
-from experiments import pages, readme_tables, train_ppo
-from experiments.bench import Figure
+from experiments import leaderboard, pages, readme_tables, train_ppo
 from experiments.pages import fill, refresh, table
+from experiments.timing import Figure
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+TOP = ["README.md", "LEADERBOARD.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+PAGES = [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").glob("*.md"))]
 TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"python -m ((?:experiments|samurai_env|docs|tests)[\w.]*)([^`\n#|]*)")
@@ -97,15 +97,17 @@ def test_the_tables_follow_the_code() -> None:
     assert stale == [], "run: python -m docs.tables"
 
 
-def test_the_tables_of_the_readme_follow_the_results() -> None:
-    stale = refresh({"README.md": readme_tables.parts()}, write=False)
+def test_the_tables_of_results_follow_the_results() -> None:
+    stale = refresh(readme_tables.pages(), write=False)
     assert stale == [], "run: python -m experiments.readme_tables"
 
 
 def test_no_generated_part_is_forgotten() -> None:
     marked = {(name, mark) for name, text in TEXTS.items() for mark in re.findall(r"<!-- (\w+) -->", text)}
-    made = {(page, part) for page, parts in tables.pages().items() for part in parts}
-    assert marked == made | {("README.md", part) for part in readme_tables.parts()}
+    made = {
+        (page, part) for page, parts in chain(tables.pages().items(), readme_tables.pages().items()) for part in parts
+    }
+    assert marked == made
 
 
 def test_fill_wants_its_marks_once() -> None:
@@ -134,21 +136,12 @@ def test_stale_pages_are_found_and_written(tmp_path: Path, monkeypatch: pytest.M
 def test_results_become_tables(tmp_path: Path) -> None:
     origin = {"version": "0.1.0", "commit": "abc1234+", "machine": "a machine"}
     variant = "samurai players=3 edition=1998 first_hand=choose figure_setup=alternate hide_captures=false"
-    rng = np.random.default_rng(0)
-    chunks = {"0": rng.integers(0, 2, (10, 3)).tolist(), "10": rng.integers(0, 2, (10, 3)).tolist()}
-    meetings = [{"one": "greedy", "others": "random", "chunks": chunks}]
-    (tmp_path / "ladder-3").mkdir()
-    result = {**origin, "variant": variant, "command": "python -m experiments.tournament", "meetings": meetings}
-    (tmp_path / "ladder-3" / "results.json").write_text(json.dumps(result), encoding="utf-8")
     figures = [Figure("core", "steps/s", 12_345_678.0, 1e6, 123_456_789.0), Figure("start", "s", 1.5, 1.25, 2.0)]
     bench = {**origin, "variant": variant, "command": "bench 3", "figures": [vars(f) for f in figures]}
     (tmp_path / "bench-3.json").write_text(json.dumps(bench), encoding="utf-8")
     (tmp_path / "bench-4.json").write_text(json.dumps(bench | {"figures": bench["figures"][:1]}), encoding="utf-8")
     made = readme_tables.parts(tmp_path)
-    share = np.mean([*chunks["0"], *chunks["10"]])
-    assert f"{share:.1%} [" in made["ladder"]
-    assert "Samurai, 3 players, edition=1998" in made["ladder"]
-    assert "commit abc1234, with uncommitted changes" in made["ladder"]
+    assert made["ladder"] == leaderboard.NOTHING
     assert "| core, steps/s | **12.3 M** (1.00 M to 123 M) | **12.3 M** (1.00 M to 123 M) |" in made["speed"]
     assert "| start, s | **1.50** (1.25 to 2.00) |  |" in made["speed"]
     assert "`bench 3`" in made["speed"]

@@ -2,68 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
 from rich.console import Console
 
-from experiments import bench, cooperative, play, tournament, watch
-from experiments.ratings import fit_strengths, rate
+from experiments import cooperative, play, watch
 from samurai_env import find_game, game_names
 from samurai_env.record import GameRecord
-
-
-def test_ratings_recover_known_strengths():
-    lineups = np.array([[0, 1], [1, 2], [0, 2]])
-    strength = np.array([4.0, 2.0, 1.0])
-    games = np.full(3, 10_000.0)
-    wins = np.zeros((3, 3))
-    for row, (a, b) in enumerate(lineups):
-        wins[row, a] = games[row] * strength[a] / (strength[a] + strength[b])
-        wins[row, b] = games[row] - wins[row, a]
-    found = np.exp(fit_strengths(lineups, wins, games, 3))
-    assert found / found[2] == pytest.approx(strength, rel=0.01)
-
-
-def test_ratings_of_three_at_a_table_and_their_intervals():
-    # Strengths 3 and 1: the one among two others wins 3 of 5.
-    deal = np.array([[3.0, 0.0], [0.0, 3.0], [3.0, 0.0], [0.0, 3.0], [3.0, 0.0]])
-    table = rate(np.array([[0, 1, 1]]), [np.tile(deal, (200, 1))], 2, np.random.default_rng(0))
-    ratio = 10 ** ((table[0, 0] - table[1, 0]) / 400)
-    assert ratio == pytest.approx(3.0, rel=0.02)
-    assert table[0, 1] < table[0, 0] < table[0, 2]
-
-
-def test_tournament_goes_on_where_it_was_stopped(tmp_path):
-    console = Console(quiet=True)
-    config = tournament.Config(agents=("random", "greedy"), deals=20, output=tmp_path, processes=1, mirror=True)
-    first = tournament.play(config, console)
-    saved = json.loads((tmp_path / "results.json").read_text())
-    assert saved["variant"].startswith("samurai players=2")
-    # Take one chunk away: only that is played again, and the whole is the same.
-    del saved["meetings"][1]["chunks"]["10"]
-    (tmp_path / "results.json").write_text(json.dumps(saved))
-    again = tournament.play(config, console)
-    assert again.shares == first.shares
-    tournament.show(config, again, console)
-    assert "greedy" in (tmp_path / "table.txt").read_text()
-    assert (tmp_path / "payoff.png").stat().st_size > 1000
-    shares = tournament.pay_off(again, config.agents, 2)
-    assert shares["greedy", "random"].mean > 0.9
-    assert shares["random", "random"].low < 0.5 < shares["random", "random"].high
-    assert shares["greedy", "random"].mean == pytest.approx(1.0 - shares["random", "greedy"].mean)
-
-
-def test_tournament_refuses_damaged_or_foreign_results(tmp_path):
-    console = Console(quiet=True)
-    config = tournament.Config(output=tmp_path, deals=1, processes=1)
-    (tmp_path / "results.json").write_text("{")
-    with pytest.raises(ValueError, match="is damaged"):
-        tournament.play(config, console)
-    (tmp_path / "results.json").write_text(json.dumps({"variant": "samurai players=3", "meetings": []}))
-    with pytest.raises(ValueError, match="holds games of samurai players=3"):
-        tournament.play(config, console)
-    with pytest.raises(ValueError, match="named twice"):
-        tournament.play(tournament.Config(agents=("greedy", "greedy"), output=tmp_path / "new"), console)
 
 
 @pytest.mark.parametrize("game", game_names())
@@ -130,16 +74,6 @@ def test_play_refuses_wrong_numbers():
         play.main(play.Config(("random", "random", "random"), num_players=3), Console(quiet=True))
     with pytest.raises(ValueError, match="seat is a number from 0 to 1"):
         play.main(play.Config(seat=2), Console(quiet=True))
-
-
-def test_bench_measures_every_part(tmp_path):
-    config = bench.Config(
-        repetitions=1, seconds=0.02, num_envs=8, simulations=5, train=False, start=False, json=tmp_path / "b.json"
-    )
-    figures = bench.main(config)
-    assert {f.unit for f in figures} == {"steps/s", "games/s", "copies/s", "draws/s", "simulations/s"}
-    assert all(0 < f.low <= f.median <= f.high for f in figures if f.unit != "games/s")
-    assert len(json.loads((tmp_path / "b.json").read_text())["figures"]) == len(figures)
 
 
 def test_every_game_has_an_id():

@@ -1,0 +1,259 @@
+"""Play what LEADERBOARD.md still lacks, and write it from the results.
+
+    python -m experiments.leaderboard               # the short form; --full for the long one
+    python -m experiments.leaderboard --no-play     # only write the pages from what has been played
+
+`experiments/leaderboard.toml` says who plays what and how often. Results are in `experiments/results`; the same command
+goes on where it was stopped. The README shows the same tables in short.
+"""
+
+import os
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from experiments import cooperative, tournament
+from experiments.common import Interrupt, command_line, run_program
+from experiments.meetings import Results
+from experiments.pages import RESULTS, ROOT, refresh, table
+from experiments.standings import span, standings
+from samurai_env import find_game, parse_spec
+
+LIST = ROOT / "experiments" / "leaderboard.toml"
+PAGE = ROOT / "LEADERBOARD.md"
+CONTROLS = ("random", "greedy")  # whose columns the README shows
+NOTHING = "*Nothing has been played yet*: `make leaderboard`."
+HEAD = """# Leaderboard
+
+How strong the agents are, measured on duplicate deals: every deal is played from every seat, by the same seeds for all.
+How to read the tables and how to put another agent on them: [docs/benchmark.md](docs/benchmark.md). This page is
+written by `python -m experiments.leaderboard` from the files in `experiments/results`, never by hand;
+`make leaderboard` plays what is missing (`make leaderboard FULL=1`: the long form).
+"""
+
+
+@dataclass(frozen=True)
+class Board:
+    """One table.
+
+    Attributes:
+        name: folder of its results.
+        game: name of the game.
+        agents: specs of the agents.
+        deals: of each meeting (games of each agent and variant, if cooperative) in the short form.
+        full_deals: the same in the full form.
+        slow: agents that play in the full form only.
+        players: their number; all that are possible, if cooperative and not given.
+        options: of the game, as name=value.
+        vary: cooperative games: an option of which every value is played.
+    """
+
+    name: str
+    game: str
+    agents: tuple[str, ...]
+    deals: int
+    full_deals: int
+    slow: tuple[str, ...] = ()
+    players: int | None = None
+    options: tuple[str, ...] = ()
+    vary: str | None = None
+
+    def tournament(self, folder: Path, full: bool) -> tournament.Config:
+        """The settings with which a table of ratings is played."""
+        return tournament.Config(
+            agents=self.agents + (self.slow if full else ()),
+            game=self.game,
+            num_players=self.players,
+            options=self.options,
+            deals=self.full_deals if full else self.deals,
+            output=Path(os.path.relpath(folder / self.name)),  # it becomes part of the command on the page
+        )
+
+    def cooperative(self, folder: Path, full: bool) -> cooperative.Config:
+        """The settings with which a table of win rates is played."""
+        return cooperative.Config(
+            game=self.game,
+            agents=self.agents + (self.slow if full else ()),
+            players=() if self.players is None else (self.players,),
+            vary=self.vary,
+            options=self.options,
+            games=self.full_deals if full else self.deals,
+            output=Path(os.path.relpath(folder / self.name)),
+        )
+
+
+@dataclass
+class Config:
+    """Settings of the leaderboard."""
+
+    full: bool = False
+    """Play the full form: more deals, and the slow agents too (hours)."""
+    only: tuple[str, ...] = ()
+    """Names of the tables to play; all if not given."""
+    play: bool = True
+    """Play what is missing; otherwise only write the pages."""
+    check: bool = False
+    """Neither play nor write; exit with 1 if a page is out of date."""
+
+
+def read(path: Path = LIST) -> tuple[list[Board], list[Board]]:
+    """The tables of ratings and those of win rates.
+
+    Raises:
+        ValueError: the file is damaged, or a table has an unknown setting or lacks one.
+    """
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+    known = {field.name for field in fields(Board)}
+    boards: dict[str, list[Board]] = {"board": [], "team": []}
+    for kind, entries in found.items():
+        if kind not in boards:
+            raise ValueError(f"{path} has [[{kind}]]; it may have [[board]] and [[team]]")
+        for entry in entries:
+            name = entry.get("name", "a table without a name")
+            if unknown := entry.keys() - known:
+                raise ValueError(f"{path}: {name} has no setting {min(unknown)!r}; it has {', '.join(sorted(known))}")
+            settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
+            try:
+                boards[kind].append(Board(**settings))
+            except TypeError as error:
+                raise ValueError(f"{path}: {name} lacks a setting: {error}") from None
+    return boards["board"], boards["team"]
+
+
+def setting(variant: str) -> str:
+    """A variant in a few words: its number of players and the options that are not the default."""
+    made = parse_spec(variant)
+    standard = made.game.variant(made.num_players).options
+    special = [f"{name}={value}" for name, value in made.options.items() if value != standard[name]]
+    return ", ".join([f"{made.game.title}, {made.num_players} players", *special])
+
+
+def origin(results: Results) -> str:
+    """By what and where a table was played, and the command that does it again."""
+    commits = sorted({commit for meeting in results.meetings.values() for commit in meeting.commits})
+    lines = [
+        f"- Code: commit {', '.join(commits)}" + (" (+: with uncommitted changes)" if "+" in "".join(commits) else ""),
+        "- Versions: " + ", ".join(f"{name} {number}" for name, number in results.origin["versions"].items()),
+        f"- Machine: {results.origin['machine']}; seeds of the deals: {results.origin['deal_seeds']}",
+        *(f"- Network of `{spec}`: SHA-256 {digits}..." for spec, digits in results.networks.items()),
+    ]
+    return "\n".join(lines) + f"\n\n```sh\n{results.origin['command']}\n```"
+
+
+def ladder(board: Board, folder: Path, short: bool) -> str | None:
+    """The table of a board with ratings; None if nothing has been played.
+
+    Args:
+        board: which.
+        folder: of all results.
+        short: only the columns of the README.
+    """
+    path = folder / board.name / "results.json"
+    if not path.exists():
+        return None
+    results = Results(path)
+    played = {agent for pair, meeting in results.meetings.items() if meeting.deals for agent in pair}
+    found = standings(results, [agent for agent in (*board.agents, *board.slow) if agent in played])
+    columns = [agent for agent in found.agents if agent in CONTROLS] if short else list(found.agents)
+    head = [f"`{name}`" if name in columns else name for name in found.head(columns)]
+    rows = [[f"`{agent}`", *found.row(agent, columns)[1:]] for agent in found.agents]
+    text = table(head, rows)
+    if short:
+        return f"**{setting(results.variant)}**\n\n{text}"
+    others = found.variant.num_players - 1
+    meaning = "against that of the column" if others == 1 else f"in one seat among {others} copies of the column's"
+    par = f"par is 1/{others + 1}"
+    about = f"Columns with the names of agents: win share of the row's agent {meaning}; {par}."
+    return f"## {setting(results.variant)}\n\n{about}\n\n{text}\n\n{origin(results)}"
+
+
+def team(board: Board, folder: Path) -> str | None:
+    """The tables of win rates of a cooperative game; None if nothing has been played."""
+    path = folder / board.name / "wins.json"
+    if not path.exists():
+        return None
+    config, wins = board.cooperative(folder, True), cooperative.Wins(path)
+    parts = [f"## {find_game(board.game).title}", "Games won with the agent in every seat, 95 % intervals."]
+    for agent, counts, head, rows in cooperative.tables(config, wins):
+        again = replace(config, agents=(agent,), games=max(counts))
+        parts += [f"`{agent}`, {span(counts)} games each:", table(head, rows)]
+        parts.append(f"```sh\n{command_line('experiments.cooperative', again)}\n```")
+    commits = sorted({commit for found in wins.commits.values() for commit in found})
+    parts.append(f"- Code: commit {', '.join(commits)}\n- Machine: {wins.machine}")
+    return "\n\n".join(parts)
+
+
+def page(folder: Path = RESULTS, file: Path = LIST) -> str:
+    """The whole of LEADERBOARD.md.
+
+    Raises:
+        ValueError: a file is damaged.
+    """
+    boards, teams = read(file)
+    parts = [*(ladder(board, folder, False) for board in boards), *(team(board, folder) for board in teams)]
+    return "\n\n".join([HEAD.rstrip(), *([part for part in parts if part] or [NOTHING])]) + "\n"
+
+
+def in_short(folder: Path = RESULTS, file: Path = LIST) -> str:
+    """The ladder of the README.
+
+    Raises:
+        ValueError: a file is damaged.
+    """
+    parts = [ladder(board, folder, True) for board in read(file)[0]]
+    return "\n\n".join([part for part in parts if part] or [NOTHING])
+
+
+def write_pages(write: bool) -> list[str]:
+    """Bring LEADERBOARD.md and the README's ladder up to date; the names of those that were not."""
+    stale = refresh({"README.md": {"ladder": in_short()}}, write)
+    text = page()
+    if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
+        stale.append(PAGE.name)
+        if write:
+            PAGE.write_text(text, encoding="utf-8")
+    return stale
+
+
+def play(config: Config, console: Console, folder: Path = RESULTS, file: Path = LIST) -> None:
+    """Play what is missing, table by table.
+
+    Raises:
+        ValueError: there is no table of a name given.
+    """
+    boards, teams = read(file)
+    names = [board.name for board in boards + teams]
+    if unknown := set(config.only) - set(names):
+        raise ValueError(f"there is no table {min(unknown)!r}; the tables are {', '.join(names)}")
+    jobs: list[tuple[Board, Callable[[Board, Interrupt], object]]] = [
+        *((b, lambda b, i: tournament.play(b.tournament(folder, config.full), console, i)) for b in boards),
+        *((b, lambda b, i: cooperative.play(b.cooperative(folder, config.full), console, i)) for b in teams),
+    ]
+    with Interrupt() as interrupt:
+        for board, job in jobs:
+            if not interrupt.asked and (not config.only or board.name in config.only):
+                console.print(f"{board.name}:")
+                job(board, interrupt)
+
+
+def main(config: Config, console: Console | None = None) -> None:
+    """Play and write."""
+    console = console or Console()
+    if config.play and not config.check:
+        play(config, console)
+    stale = write_pages(write=not config.check)
+    for name in stale:
+        console.print(f"{name} {'is out of date' if config.check else 'written'}")
+    if config.check and stale:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    run_program("experiments.leaderboard", Config, main, __doc__)

@@ -1,0 +1,180 @@
+"""What has been played in a tournament, kept in a JSON file with all that is needed to repeat it."""
+
+import hashlib
+import json
+import os
+import platform
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agents.networks import write_atomically
+from experiments.common import cpu_name
+from experiments.match import MATCH_SEED, stop_after
+from samurai_env import __version__
+
+Pair = tuple[str, str]  # the one agent and the others
+
+
+class Chunk(NamedTuple):
+    """Some deals of a meeting as a worker played them."""
+
+    pair: Pair
+    first: int
+    """Number of the first deal."""
+    shares: list[list[float]]
+    """Win share of the one, by deal and its seat."""
+    seconds: list[float]
+    """Processor time that the one and the others thought."""
+    decisions: list[int]
+    """Decisions that the one and the others made."""
+
+
+@dataclass
+class Meeting:
+    """One agent among copies of another on duplicate deals.
+
+    Attributes:
+        deals: by number of the deal: the one agent's win share by its seat.
+        seconds: processor time that the one and the others thought.
+        decisions: that the one and the others made in that time.
+        commits: of the code that played.
+    """
+
+    deals: dict[int, list[float]] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    decisions: list[int] = field(default_factory=lambda: [0, 0])
+    commits: list[str] = field(default_factory=list)
+
+    def shares(self, deals: int | None = None, width: float | None = None) -> np.ndarray:
+        """Win shares in order of deals, from the first on and without a gap.
+
+        Args:
+            deals: no more than these; None for all.
+            width: no more than `stop_after` wants; None for all.
+
+        Returns:
+            float64 (deals, seats).
+        """
+        rows: list[list[float]] = []
+        while len(rows) in self.deals and len(rows) != deals:
+            rows.append(self.deals[len(rows)])
+        found = np.array(rows, float)
+        return found if width is None else found[: stop_after(found, width)]
+
+    def add(self, chunk: Chunk, commit_: str) -> None:
+        """Keep what a worker played."""
+        self.deals.update(enumerate(chunk.shares, chunk.first))
+        for who in (0, 1):
+            self.seconds[who] += chunk.seconds[who]
+            self.decisions[who] += chunk.decisions[who]
+        if commit_ not in self.commits:
+            self.commits.append(commit_)
+
+
+def fingerprint(spec: str) -> str | None:
+    """The beginning of the SHA-256 of the network that an agent's spec names; None if it names none."""
+    for part in spec.replace(",", ":").split(":")[1:]:
+        path = Path(part)
+        path = path / "model.safetensors" if path.is_dir() else path
+        if part and path.is_file():
+            return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return None
+
+
+def versions() -> dict[str, str]:
+    """Versions of what plays."""
+    found = {"samurai_env": __version__, "python": platform.python_version()}
+    for package in ("numpy", "numba", "torch"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+class Results:
+    """All meetings of a tournament.
+
+    Attributes:
+        path: the file.
+        variant: spec of what is played.
+        meetings: by the one agent and the others.
+        networks: by spec of an agent: the fingerprint of its network.
+        origin: with what the file was last written: command, versions, machine.
+    """
+
+    def __init__(self, path: Path, variant: str | None = None) -> None:
+        """Read the file, or begin an empty one.
+
+        Args:
+            path: the file, which need not exist if the variant is given.
+            variant: spec of what it has to hold; None for whatever it holds.
+
+        Raises:
+            ValueError: it is damaged, or holds games of another variant.
+        """
+        self.path, self.meetings, self.networks = path, dict[Pair, Meeting](), dict[str, str]()
+        self.origin: dict[str, Any] = {}
+        if variant is None or path.exists():
+            self._read(variant)
+        else:
+            self.variant = variant
+
+    def _read(self, variant: str | None) -> None:
+        try:
+            saved = json.loads(self.path.read_text(encoding="utf-8"))
+            self.variant = str(saved["variant"])
+            self.networks = dict(saved["networks"])
+            self.origin = {key: saved[key] for key in ("command", "versions", "machine", "deal_seeds")}
+            for found in saved["meetings"]:
+                deals = {number: row for number, row in enumerate(found["shares"]) if row is not None}
+                meeting = Meeting(deals, list(found["seconds"]), list(found["decisions"]), list(found["commits"]))
+                self.meetings[found["one"], found["others"]] = meeting
+        except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{self.path} is damaged ({error!r}); move it away or choose another --output") from None
+        if variant is not None and variant != self.variant:
+            raise ValueError(f"{self.path} holds games of {self.variant}; choose another --output")
+
+    def enter(self, spec: str) -> None:
+        """Let an agent take part.
+
+        Raises:
+            ValueError: it has played before with another network.
+        """
+        now, before = fingerprint(spec), self.networks.get(spec)
+        if before is not None and now != before:
+            raise ValueError(f"{self.path} holds games of another network {spec}; choose another --output")
+        if now is not None:
+            self.networks[spec] = now
+
+    def write(self, command: str) -> None:
+        """Write everything; `command` is what repeats it."""
+        self.origin = {
+            "command": command,
+            "versions": versions(),
+            "machine": f"{cpu_name()}, {os.cpu_count()} cores",
+            "deal_seeds": f"{MATCH_SEED} + number of the deal",
+        }
+        record = {"variant": self.variant, **self.origin, "networks": self.networks}
+        record["meetings"] = [_as_json(pair, meeting) for pair, meeting in self.meetings.items() if meeting.deals]
+        text = json.dumps(record, separators=(",", ":"))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.path, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+
+
+def _as_json(pair: Pair, meeting: Meeting) -> dict[str, Any]:
+    """A meeting for the file: shares in a list by number of the deal, null where one was not played."""
+    rows = [meeting.deals.get(number) for number in range(max(meeting.deals) + 1)]
+    return {
+        "one": pair[0],
+        "others": pair[1],
+        "commits": meeting.commits,
+        "seconds": [round(seconds, 3) for seconds in meeting.seconds],
+        "decisions": meeting.decisions,
+        # Most shares are 0 or 1: as integers they need half the room.
+        "shares": [row and [int(share) if share == int(share) else share for share in row] for row in rows],
+    }

@@ -1,0 +1,259 @@
+"""Tournaments and the leaderboard made of them, in small."""
+
+import json
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from experiments import leaderboard, tournament
+from experiments.common import Interrupt, split_specs
+from experiments.match import Timed
+from experiments.meetings import Chunk, Meeting, Results, fingerprint
+from experiments.standings import standings
+from samurai_env import make_variant
+
+QUIET = Console(quiet=True)
+
+
+def test_specs_may_be_separated_by_commas():
+    assert split_specs(["random,greedy", "mcts:1000,bias=0,depth=-1,flat:20", "ppo:a/b=c.safetensors"]) == (
+        "random",
+        "greedy",
+        "mcts:1000,bias=0,depth=-1",
+        "flat:20",
+        "ppo:a/b=c.safetensors",
+    )
+    # "greedy" is a setting of the search as well as an agent; what follows it tells.
+    assert split_specs(["mcts:9,greedy=0.5,greedy,ppo:x"]) == ("mcts:9,greedy=0.5", "greedy", "ppo:x")
+    assert split_specs(["random,", "greedy"]) == ("random", "greedy")
+    assert tournament.Config(agents=("random,greedy",)).agents == ("random", "greedy")
+
+
+def config_of(folder, **changes):
+    return tournament.Config(agents=("random", "greedy"), output=folder, processes=1, **{"deals": 20, **changes})
+
+
+def test_a_tournament_goes_on_where_it_was_stopped(tmp_path):
+    first = tournament.play(config_of(tmp_path), QUIET)
+    saved = json.loads((tmp_path / "results.json").read_text())
+    assert saved["variant"].startswith("samurai players=2")
+    assert {"command", "versions", "machine", "deal_seeds", "networks"} <= saved.keys()
+    # Some deals are lost: only those are played again, and the whole is the same.
+    meeting = saved["meetings"][1]
+    assert (meeting["one"], meeting["others"], len(meeting["shares"])) == ("random", "greedy", 20)
+    meeting["shares"][7] = None
+    (tmp_path / "results.json").write_text(json.dumps(saved))
+    assert len(Results(tmp_path / "results.json").meetings["random", "greedy"].shares()) == 7
+    again = tournament.play(config_of(tmp_path), QUIET)
+    for pair, before in first.meetings.items():
+        assert again.meetings[pair].deals == before.deals
+    assert again.meetings["random", "greedy"].decisions > first.meetings["random", "greedy"].decisions
+    assert again.meetings["random", "random"].decisions == first.meetings["random", "random"].decisions
+
+
+def test_the_table_of_a_tournament(tmp_path):
+    config = config_of(tmp_path)
+    results = tournament.play(config, QUIET)
+    tournament.show(config, results, QUIET)
+    text = (tmp_path / "table.txt").read_text()
+    assert "greedy" in text
+    assert "20 deals a meeting, each from 2 seats" in text
+    assert (tmp_path / "payoff.png").stat().st_size > 1000
+    found = standings(results, config.agents)
+    assert found.agents == ("greedy", "random")
+    assert found.shares["greedy", "random"].mean > 0.9
+    assert found.shares["greedy", "random"].mean == pytest.approx(1.0 - found.shares["random", "greedy"].mean)
+    assert found.shares["random", "random"].low < 0.5 < found.shares["random", "random"].high
+    assert found.ratings["greedy"].tolist() == [0, 0, 0]
+    assert found.ratings["random"][2] < -200
+    assert found.masses["greedy"] > 0.99
+    assert 0 < found.seconds["random"] < 0.1
+
+
+def test_fewer_deals_than_stored_use_the_first(tmp_path):
+    results = tournament.play(config_of(tmp_path), QUIET)
+    few = config_of(tmp_path, deals=7)
+    again = tournament.play(few, QUIET)
+    assert len(again.meetings["random", "greedy"].deals) == 20  # nothing is thrown away
+    found = standings(again, few.agents, few.deals)
+    assert set(found.deals.values()) == {7}
+    first = np.array([results.meetings["random", "random"].deals[deal] for deal in range(7)])
+    assert found.shares["random", "random"].mean == pytest.approx(first.mean())
+    tournament.show(few, again, QUIET)
+    assert "7 deals a meeting" in (tmp_path / "table.txt").read_text()
+
+
+def test_a_meeting_ends_early_whatever_the_number_of_workers(tmp_path):
+    kept = []
+    for processes in (1, 2):
+        config = config_of(tmp_path / str(processes), deals=100, width=0.15, mirror=False)
+        config.processes = processes
+        kept.append(tournament.play(config, QUIET).meetings["random", "greedy"].deals)
+    assert kept[0] == kept[1]
+    assert len(kept[0]) == 50  # the first look: greedy wins nearly all
+    wide = config_of(tmp_path / "1", deals=100, width=0.15, mirror=True)
+    assert 50 < len(tournament.play(wide, QUIET).meetings["random", "random"].deals) <= 100
+
+
+def test_three_players_meet_both_ways(tmp_path):
+    config = config_of(tmp_path, deals=3, num_players=3)
+    results = tournament.play(config, QUIET)
+    found = standings(results, config.agents)
+    assert {pair: len(meeting.deals) for pair, meeting in results.meetings.items()} == dict.fromkeys(found.deals, 3)
+    assert len(found.deals) == 4
+    assert found.shares["greedy", "greedy"].mean == pytest.approx(1 / 3, abs=0.2)
+    tournament.show(config, results, QUIET)
+    assert "each from 3 seats" in (tmp_path / "table.txt").read_text()
+
+
+def test_tournaments_refuse_what_they_cannot_play(tmp_path):
+    (tmp_path / "results.json").write_text("{")
+    with pytest.raises(ValueError, match="is damaged"):
+        tournament.play(config_of(tmp_path), QUIET)
+    for missing in ({"variant": "samurai players=2"}, {"meetings": []}, []):
+        (tmp_path / "results.json").write_text(json.dumps(missing))
+        with pytest.raises(ValueError, match="is damaged"):
+            tournament.play(config_of(tmp_path), QUIET)
+    other = Results(tmp_path / "other.json", "samurai players=3")
+    other.write("")
+    with pytest.raises(ValueError, match="holds games of samurai players=3"):
+        Results(tmp_path / "other.json", "samurai players=2")
+    with pytest.raises(ValueError, match="named twice"):
+        tournament.play(tournament.Config(agents=("greedy,greedy",), output=tmp_path / "new"), QUIET)
+    with pytest.raises(ValueError, match="no agent 'gredy'"):
+        tournament.play(tournament.Config(agents=("random,gredy",), output=tmp_path / "new"), QUIET)
+    for width in (0.0, 1.0, 6.0):
+        with pytest.raises(ValueError, match="width is a width between 0 and 1"):
+            tournament.play(config_of(tmp_path / "new", width=width), QUIET)
+    with pytest.raises(ValueError, match="two or more"):
+        tournament.play(tournament.Config(agents=("greedy",), mirror=False, output=tmp_path / "new"), QUIET)
+
+
+def test_a_network_that_has_changed_does_not_inherit_results(tmp_path):
+    network = tmp_path / "run" / "model.safetensors"
+    network.parent.mkdir()
+    network.write_bytes(b"one")
+    spec = f"ppo:{network.parent}"
+    assert fingerprint(spec) == fingerprint(f"search:{network}:30,width=2") != fingerprint("greedy")
+    results = Results(tmp_path / "results.json", make_variant("samurai", 2).spec)
+    results.enter(spec)
+    results.write("")
+    again = Results(tmp_path / "results.json")
+    again.enter(spec)
+    network.write_bytes(b"two")
+    with pytest.raises(ValueError, match="another network"):
+        again.enter(spec)
+
+
+def test_results_survive_a_file(tmp_path):
+    results = Results(tmp_path / "results.json", "samurai players=3")
+    meeting = results.meetings["a", "b,c=1.0,d"] = Meeting()
+    meeting.add(Chunk(("a", "b,c=1.0,d"), 5, [[1.0, 0.0, 1 / 3]], [0.5, 1.25], [3, 6]), "abc")
+    meeting.add(Chunk(("a", "b,c=1.0,d"), 0, [[0.0, 0.5, 1.0]], [0.5, 1.25], [3, 6]), "abc")
+    results.write("command")
+    (pair, found), *_ = Results(tmp_path / "results.json").meetings.items()
+    assert pair == ("a", "b,c=1.0,d")
+    assert found == meeting
+    assert found.decisions == [6, 12]
+    assert found.shares().tolist() == [[0.0, 0.5, 1.0]]
+
+
+def test_decisions_are_timed():
+    class Slow:
+        def act(self, states, keys):
+            return np.array([sum(range(200_000)) * 0 for _ in states])
+
+    agent = Timed(Slow())
+    assert agent.act(np.zeros(3), np.zeros(3, np.uint64)).tolist() == [0, 0, 0]
+    assert agent.decisions == 3
+    assert agent.seconds > 0
+
+
+def test_an_interrupt_may_be_entered_again():
+    import signal
+
+    before = signal.getsignal(signal.SIGINT)
+    with Interrupt() as outer:
+        with outer as inner:
+            signal.raise_signal(signal.SIGINT)
+        assert inner.asked
+        assert outer is inner
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+# --- Leaderboard ---
+
+SMALL = """
+[[board]]
+name = "ladder-small"
+game = "samurai"
+players = 2
+agents = ["random", "greedy"]
+slow = ["mcts:5"]
+deals = 3
+full_deals = 4
+
+[[team]]
+name = "ladder-team"
+game = "samurai_spirit"
+vary = "difficulty"
+players = 1
+agents = ["random"]
+deals = 2
+full_deals = 3
+"""
+
+
+@pytest.mark.slow
+def test_the_leaderboard_is_played_and_written(tmp_path):
+    file = tmp_path / "list.toml"
+    file.write_text(SMALL)
+    assert leaderboard.page(tmp_path, file).rstrip().endswith(leaderboard.NOTHING)
+    assert leaderboard.in_short(tmp_path, file) == leaderboard.NOTHING
+    leaderboard.play(leaderboard.Config(only=("ladder-small",)), QUIET, tmp_path, file)
+    page = leaderboard.page(tmp_path, file)
+    assert "## Samurai, 2 players" in page
+    assert "| agent | rating | alpha-rank | `greedy` | `random` | deals | a decision |" in page
+    assert "--deals 3" in page
+    assert "Spirit" not in page
+    leaderboard.play(leaderboard.Config(full=True), QUIET, tmp_path, file)
+    page = leaderboard.page(tmp_path, file)
+    assert "`mcts:5`" in page
+    assert "`random`, 3 games each:" in page
+    assert "| heroic |" in page
+    assert "--agents random greedy mcts:5" in page
+    # The short form takes nothing away.
+    leaderboard.play(leaderboard.Config(), QUIET, tmp_path, file)
+    assert "`mcts:5`" in leaderboard.page(tmp_path, file)
+    assert "| agent | rating | alpha-rank | `greedy` | `random` | deals | a decision |" in leaderboard.in_short(
+        tmp_path, file
+    )
+
+
+def test_a_wrong_list_of_tables_is_refused(tmp_path):
+    file = tmp_path / "list.toml"
+    for text, problem in {
+        "[[": "is damaged",
+        "[[bord]]\nname = 'x'": r"\[\[bord\]\]",
+        SMALL.replace("slow", "slwo"): "no setting 'slwo'",
+        SMALL.replace("full_deals = 4\n", ""): "ladder-small lacks",
+    }.items():
+        file.write_text(text)
+        with pytest.raises(ValueError, match=problem):
+            leaderboard.read(file)
+    file.write_text(SMALL)
+    with pytest.raises(ValueError, match="no table 'ladder'; the tables are ladder-small, ladder-team"):
+        leaderboard.play(leaderboard.Config(only=("ladder",)), QUIET, tmp_path, file)
+
+
+def test_the_tables_of_the_project_can_be_played():
+    boards, teams = leaderboard.read()
+    for board in boards:
+        assert set(leaderboard.CONTROLS) <= set(board.agents)
+        assert make_variant(board.game, board.players)
+    assert teams
+
+
+def test_the_leaderboard_follows_the_results():
+    assert leaderboard.write_pages(write=False) == [], "run: python -m experiments.leaderboard --no-play"
