@@ -9,8 +9,7 @@ goes on where it was stopped. The README shows the same tables in short.
 
 import os
 import tomllib
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +97,8 @@ class Config:
     """Play what is missing; otherwise only write the pages."""
     check: bool = False
     """Neither play nor write; exit with 1 if a page is out of date."""
+    processes: int = field(default_factory=lambda: os.cpu_count() or 1)
+    """Worker processes."""
 
 
 def read(path: Path = LIST) -> tuple[list[Board], list[Board]]:
@@ -110,7 +111,7 @@ def read(path: Path = LIST) -> tuple[list[Board], list[Board]]:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is damaged: {error}") from None
-    known = {field.name for field in fields(Board)}
+    known = {each.name for each in fields(Board)}
     boards: dict[str, list[Board]] = {"board": [], "team": []}
     for kind, entries in found.items():
         if kind not in boards:
@@ -232,15 +233,17 @@ def play(config: Config, console: Console, folder: Path = RESULTS, file: Path = 
     names = [board.name for board in boards + teams]
     if unknown := set(config.only) - set(names):
         raise ValueError(f"there is no table {min(unknown)!r}; the tables are {', '.join(names)}")
-    jobs: list[tuple[Board, Callable[[Board, Interrupt], object]]] = [
-        *((b, lambda b, i: tournament.play(b.tournament(folder, config.full), console, i)) for b in boards),
-        *((b, lambda b, i: cooperative.play(b.cooperative(folder, config.full), console, i)) for b in teams),
-    ]
     with Interrupt() as interrupt:
-        for board, job in jobs:
-            if not interrupt.asked and (not config.only or board.name in config.only):
-                console.print(f"{board.name}:")
-                job(board, interrupt)
+        for board in boards + teams:
+            if interrupt.asked or (config.only and board.name not in config.only):
+                continue
+            console.print(f"{board.name}:")
+            if board in boards:
+                rated = replace(board.tournament(folder, config.full), processes=config.processes)
+                tournament.play(rated, console, interrupt)
+            else:
+                counted = replace(board.cooperative(folder, config.full), processes=config.processes)
+                cooperative.play(counted, console, interrupt)
 
 
 def main(config: Config, console: Console | None = None) -> None:

@@ -9,13 +9,12 @@ command goes on where it was stopped, and more agents or deals may be added late
 """
 
 import itertools
-import multiprocessing
 import os
 import textwrap
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -39,6 +38,7 @@ from experiments.common import (
 from experiments.match import Timed, one_against_others, stop_after
 from experiments.meetings import Chunk, Meeting, Pair, Results
 from experiments.standings import Standings, span, standings
+from experiments.workers import workers
 from samurai_env import make_variant, parse_spec
 from samurai_env.core.loops import loops_of
 
@@ -92,15 +92,6 @@ def play_chunk(task: Task) -> Chunk:
     return Chunk(pair, first, shares.tolist(), [a.seconds for a in agents], [a.decisions for a in agents])
 
 
-def _quiet_worker() -> None:
-    import signal
-
-    import torch
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
-    torch.set_num_threads(1)
-
-
 def played_chunks(tasks: Iterator[Task], processes: int, stopped: Callable[[], bool]) -> Generator[Chunk, None, None]:
     """The results of the tasks as they come, until `stopped` says so.
 
@@ -117,7 +108,7 @@ def played_chunks(tasks: Iterator[Task], processes: int, stopped: Callable[[], b
         return
     done: SimpleQueue[Any] = SimpleQueue()
     waiting = 0
-    with multiprocessing.get_context("spawn").Pool(processes, _quiet_worker) as pool:
+    with workers(processes) as pool:
         while not stopped():
             while waiting <= processes and (task := next(tasks, None)):
                 pool.apply_async(play_chunk, (task,), callback=done.put, error_callback=done.put)
@@ -194,7 +185,8 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
         meeting = results.meetings[pair]
         return config.deals if stop(meeting, config) else len(meeting.shares(config.deals))
 
-    command, now = command_line("experiments.tournament", config), commit()
+    # What the results hang on: not how many processes played.
+    command, now = command_line("experiments.tournament", replace(config, processes=Config().processes)), commit()
     done, fresh = {pair: settled(pair) for pair in pairs}, set[tuple[Pair, int]]()
     saved = time.monotonic()
     with (
