@@ -377,6 +377,13 @@ def test_reset_mask(variant) -> None:
             assert np.array_equal(observed["observation"][row], position.observe(position.seat))
             assert np.array_equal(observed["action_mask"][row], position.legal_mask())
         assert all(np.array_equal(observed[key][~mask], before[key][~mask]) for key in before)
+    for row in range(4):  # what is legal is known anew everywhere
+        for action in range(variant.num_actions):
+            if not observed["action_mask"][row, action]:
+                actions = observed["action_mask"].argmax(1)
+                actions[row] = action
+                with pytest.raises(IllegalActionError, match=rf"game {row}: .*action {action}\b"):
+                    env.step(actions)
     none = np.zeros(4, bool)
     states = env.states.copy()
     env.reset(options={"reset_mask": none})

@@ -93,6 +93,21 @@ def contains(words, index):
     return 0 <= index < 64 * words.shape[0] and has(words[index >> 6], index & 63)
 
 
+@jit
+def first_missing(words, indices, skip):
+    """The first row of which its index is not a set bit, -1 if there is none.
+
+    Args:
+        words: uint64 (rows, words).
+        indices: int64 (rows,).
+        skip: bool (rows,), rows that do not count.
+    """
+    for row in range(words.shape[0]):
+        if not (contains(words[row], indices[row]) or skip[row]):
+            return row
+    return -1
+
+
 @inlined
 def spread(word, out):
     """Write the lowest bits of a word as int8 zeros and ones, as many as `out` has entries (at most 64)."""

@@ -177,34 +177,63 @@ def step_all(states, actions):
         step(states[i], actions[i])
 
 
+def list_legal(states, words):
+    """Write every game's legal actions as a row of words."""
+    for i in range(states.shape[0]):
+        legal(states[i], words[i])
+
+
 def batch_step(
-    states, actions, autoreset, shaped, done, actors, own, rewards, masks, observations, seats, ended, final, words
+    states,
+    actions,
+    autoreset,
+    shaped,
+    done,
+    actors,
+    own,
+    rewards,
+    payoffs,
+    words,
+    masks,
+    observations,
+    seats,
+    ended,
+    last,
+    final,
 ):
     """Step every game and write all that a learner needs, each game while it is in the cache.
 
     Args:
         states: records.
-        actions: int64; must be legal (see `first_illegal`).
+        actions: int64; must be legal (see `list_legal` and `bits.first_missing`).
         autoreset: SAME_STEP, NEXT_STEP or DISABLED.
         shaped: add the growth of `progress` to the rewards.
-        done: bool, in and out: the game is over (SAME_STEP: it has just ended and been started anew).
+        done: bool, in and out: the game is over; all False with SAME_STEP.
         actors: int8, out: the seat that decided.
         own: float32 (games,), out: what the step brought that seat.
         rewards: float32 (games, seats), out: what the step brought each seat.
+        payoffs: float32 (games, seats), out: the returns of a game just ended, 0 elsewhere.
+        words: uint64 (games, words), out: the legal actions as bits.
         masks: int8 (games, actions), out.
         observations: int8 (games, ...), out: of the seat that decides next.
         seats: int8, out: the seat that decides next.
-        ended: records, out with SAME_STEP: the games just ended, as they stood at their end.
+        ended: bool, out: the game has just ended.
+        last: records, out with SAME_STEP: the games just ended, as they stood at their end.
         final: int8 (games, ...), out with SAME_STEP: the last observation of these.
-        words: uint64 scratch.
+
+    Returns:
+        How many games have just ended.
     """
     before, after, growth = np.zeros(rewards.shape[1]), np.zeros(rewards.shape[1]), np.zeros(rewards.shape[1])
+    count = 0
     for i in range(states.shape[0]):
         state = states[i]
         actors[i] = state.seat
+        ended[i] = False
         for seat in range(rewards.shape[1]):
             rewards[i, seat] = 0.0
-        if done[i] and autoreset != SAME_STEP:
+            payoffs[i, seat] = 0.0
+        if done[i]:
             if autoreset == NEXT_STEP:
                 reset(state, next_seed(state.seed))
                 done[i] = False
@@ -217,18 +246,23 @@ def batch_step(
                 for seat in range(rewards.shape[1]):
                     growth[seat] = after[seat] - before[seat]
                     rewards[i, seat] = growth[seat]
-            done[i] = state.over
             if state.over:
+                count += 1
+                ended[i] = True
                 returns(state, after)
                 for seat in range(rewards.shape[1]):
+                    payoffs[i, seat] = after[seat]
                     rewards[i, seat] = growth[seat] + after[seat]  # rounded once
                 if autoreset == SAME_STEP:
                     observe(state, state.seat, final[i])
-                    ended[i] = state
+                    last[i] = state
                     reset(state, next_seed(state.seed))
+                else:
+                    done[i] = True
         own[i] = rewards[i, actors[i]]
-        write_outputs(state, masks[i], observations[i], words)
+        write_outputs(state, masks[i], observations[i], words[i])
         seats[i] = state.seat
+    return count
 
 
 def write_outputs(state, mask, observation, words):
@@ -262,6 +296,7 @@ class Loops:
     perft: Any
     play_random: Any
     first_illegal: Any
+    list_legal: Any
     step_all: Any
     observing: dict[str, "ObservingLoops"]
 
@@ -318,6 +353,7 @@ def loops_of(game: Game) -> Loops:
         made(perft),
         made(play_random),
         made(first_illegal),
+        made(list_legal),
         made(step_all),
         observing,
     )

@@ -1,6 +1,6 @@
 """Gymnasium vector environment of any game: thousands of games in one process, stepped by compiled loops."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from samurai_env.core import loops
+from samurai_env.core.bits import first_missing
 from samurai_env.core.game import nothing_more
 from samurai_env.core.loops import loops_of
 from samurai_env.core.random import next_seed
@@ -53,7 +54,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     the end in `info["final_info"]`. NEXT_STEP spends a step, whose action is ignored, on the reset. DISABLED leaves
     finished games until `reset(options={"reset_mask": mask})`; actions for them are ignored.
 
-    To copy or save games keep a copy of `states`, to go on from it use `restore`.
+    To copy or save games keep a copy of `states`, to go on from it use `restore`; never write into `states`.
 
     Args:
         game: name of the game.
@@ -96,15 +97,16 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._shaped = reward == "shaped"
         self._begun = False
-        size = -(-num_envs // threads)
-        self._parts = [slice(start, min(start + size, num_envs)) for start in range(0, num_envs, size)]
-        self._pool = ThreadPoolExecutor(len(self._parts)) if len(self._parts) > 1 else None
         self._loops = loops_of(self.variant.game)
         self._observing = self._loops.observing[self.encoding]
         self._mode = MODES[self.autoreset_mode]
         self._same_step = self._mode == loops.SAME_STEP
-        self._tells = self._shaped or self.variant.game.describe_result is not nothing_more
+        self._tells = self.variant.game.describe_result is not nothing_more
         self._make_buffers()
+        size = -(-num_envs // threads)
+        parts = [slice(start, start + size) for start in range(0, num_envs, size)]
+        self._parts = [self._bound(part) for part in parts]
+        self._pool = ThreadPoolExecutor(len(parts) - 1) if len(parts) > 1 else None
 
     def _make_buffers(self) -> None:
         variant, count = self.variant, self.num_envs
@@ -113,18 +115,46 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self.states["seed"] = np.uint64(random_seed()) + np.arange(count, dtype=np.uint64)  # begun by nobody yet
         # The same memory as plain bytes: of a structured array NumPy copies chosen rows field by field, which is slow.
         self._bytes = self.states.view(np.dtype((np.void, variant.dtype.itemsize)))
-        self._words = np.zeros((len(self._parts), variant.num_words), np.uint64)  # scratch of each thread
+        self._words = np.zeros((count, variant.num_words), np.uint64)  # what is legal, whatever callers do to the masks
         self._masks = np.zeros((count, variant.num_actions), np.int8)
         self._observations = np.zeros((count, *shape), np.int8)
-        # Only in SAME_STEP a game that ends is gone when the step returns.
-        self._ended = variant.new(count) if self._same_step else self.states
-        self._final = np.zeros((count, *shape), np.int8) if self._same_step else self._observations
+        self._last, self._final = self.states, self._observations
+        if self._same_step:  # only there a game that ends is gone when the step returns
+            self._last, self._final = variant.new(count), np.zeros((count, *shape), np.int8)
         self._rewards = np.zeros((count, variant.num_players), np.float32)
-        self._done = np.zeros(count, np.bool_)
+        self._returns = np.zeros((count, variant.num_players), np.float32)
+        self._done = np.zeros(count, np.bool_)  # over, and not begun anew by itself in the same step
+        self._ended = np.zeros(count, np.bool_)  # in the last step
+        self._over = self._ended if self._same_step else self._done
         self._terminated = np.zeros(count, np.bool_)
         self._truncated = np.zeros(count, np.bool_)
+        self._actor = np.zeros(count, np.int8)
         self._seat = np.zeros(count, np.int8)
         self._rows = np.arange(count)
+
+    def _bound(self, part: slice) -> Callable[[np.ndarray, np.ndarray], int]:
+        """A function that steps the games of `part`, given all actions and the array for all rewards."""
+        batch_step, mode, shaped = self._observing.batch_step, self._mode, self._shaped
+        states, done, actor = self.states[part], self._done[part], self._actor[part]
+        outputs = tuple(
+            array[part]
+            for array in (
+                self._rewards,
+                self._returns,
+                self._words,
+                self._masks,
+                self._observations,
+                self._seat,
+                self._ended,
+                self._last,
+                self._final,
+            )
+        )
+
+        def step(actions: np.ndarray, own: np.ndarray) -> int:
+            return batch_step(states, actions[part], mode, shaped, done, actor, own[part], *outputs)
+
+        return step
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -173,8 +203,11 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     def _look(self, rows: np.ndarray, states: np.ndarray) -> None:
         """Write masks, observations and seats of the games in these rows."""
         masks, observations, seats = self._masks[rows], self._observations[rows], self._seat[rows]
-        self._observing.batch_observe(states, masks, observations, seats, self._words[0])
+        words = self._words[rows]
+        self._loops.list_legal(states, words)
+        self._observing.batch_observe(states, masks, observations, seats, np.zeros(words.shape[1], np.uint64))
         self._masks[rows], self._observations[rows], self._seat[rows] = masks, observations, seats
+        self._words[rows] = words
 
     def restore(self, states: np.ndarray) -> Outcome:
         """Go on from saved records (a copy of `states` taken earlier); returns what `reset` returns.
@@ -191,13 +224,12 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         variant.check(states)
         self.states[:] = states
         self._begun = True
-        self._done[:] = self.states["over"]
         self._look(self._rows, self.states)
-        over = self._done.nonzero()[0]
+        over = self.states["over"].nonzero()[0]
         if self._same_step:
             self._begin(over, [None] * len(over))
-            self._done[:] = False
         else:
+            self._done[:] = self.states["over"]
             for row in over:
                 self._truncated[row] = ending(variant, self.states[row])[1]
         return self._observed(), {"seat": self._seat}
@@ -216,21 +248,18 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             ValueError: `actions` of another shape or not integers.
         """
         actions = self._checked(actions)
-        before, actor = self._done.copy(), np.empty(self.num_envs, np.int8)
         rewards = np.empty(self.num_envs, np.float32)
+        first, *others = self._parts
         if self._pool is None:
-            self._step_part(0, actions, actor, rewards)
+            count = first(actions, rewards)
         else:
-            parts = range(len(self._parts))
-            list(self._pool.map(lambda part: self._step_part(part, actions, actor, rewards), parts))
-        info: dict[str, Any] = {"seat": self._seat, "actor": actor, "rewards": self._rewards}
-        self._truncated &= self._done
-        ended = self._done > before
-        if np.count_nonzero(ended):
-            self._finish(ended, info)
-        np.greater(self._done, self._truncated, out=self._terminated)
-        if self._same_step:
-            self._done[:] = False
+            waiting = [self._pool.submit(part, actions, rewards) for part in others]
+            count = first(actions, rewards) + sum(part.result() for part in waiting)
+        info: dict[str, Any] = {"seat": self._seat, "actor": self._actor, "rewards": self._rewards}
+        self._truncated &= self._over
+        if count:
+            self._finish(info)
+        np.greater(self._over, self._truncated, out=self._terminated)
         return self._observed(), rewards, self._terminated, self._truncated, info
 
     def _checked(self, actions: np.ndarray) -> np.ndarray:
@@ -243,7 +272,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
                 f"actions are integers of shape ({self.num_envs},), not {actions.dtype} of shape {actions.shape}"
             )
         actions = np.ascontiguousarray(actions, np.int64)
-        game = self._loops.first_illegal(self.states, actions, self._done, self._words[0])
+        game = first_missing(self._words, actions, self._done)
         if game >= 0:
             position = Position(self.variant)
             position.states[0] = self.states[game]
@@ -253,59 +282,32 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
                 raise IllegalActionError(f"game {game}: {error}") from None
         return actions
 
-    def _step_part(self, part: int, actions: np.ndarray, actor: np.ndarray, rewards: np.ndarray) -> None:
-        rows = self._parts[part]
-        self._observing.batch_step(
-            self.states[rows],
-            actions[rows],
-            self._mode,
-            self._shaped,
-            self._done[rows],
-            actor[rows],
-            rewards[rows],
-            self._rewards[rows],
-            self._masks[rows],
-            self._observations[rows],
-            self._seat[rows],
-            self._ended[rows],
-            self._final[rows],
-            self._words[part],
-        )
-
-    def _finish(self, ended: np.ndarray, info: dict[str, Any]) -> None:
+    def _finish(self, info: dict[str, Any]) -> None:
         """Tell of the games that have just ended."""
-        rows = ended.nonzero()[0]
-        told: dict[str, Any] = {"returns": self._rewards * ended[:, None], "_returns": ended}
+        ended, rows = self._ended, self._ended.nonzero()[0]
+        told: dict[str, Any] = {"returns": self._returns, "_returns": ended}
         if self._tells:
             self._tell(rows, told)
         if not self._same_step:
             info.update(told)
             return
-        final = np.empty(self.num_envs, object)
-        observations, masks = self._final.take(rows, 0), np.zeros((len(rows), self._masks.shape[1]), np.int8)
-        final[rows] = [
-            {"observation": observation, "action_mask": mask}
-            for observation, mask in zip(observations, masks, strict=True)
-        ]
+        final, mask = np.empty(self.num_envs, object), np.zeros(self._masks.shape[1], np.int8)
+        for row, observation in zip(rows.tolist(), self._final.take(rows, 0), strict=True):
+            final[row] = {"observation": observation, "action_mask": mask}
         info["final_obs"], info["final_info"] = final, told
         info["_final_obs"] = info["_final_info"] = ended
 
     def _tell(self, rows: np.ndarray, told: dict[str, Any]) -> None:
         """Add what finished games have to tell; every end of a game tells of the same things."""
-        if self._shaped:  # else the rewards are the returns
-            returns = np.zeros(self.variant.num_players)
-            for row in rows:
-                self._loops.write_returns(self._ended, row, returns)
-                told["returns"][row] = returns
-        details = []
-        for row in rows:
-            detail, self._truncated[row] = ending(self.variant, self._ended[row])
-            details.append(detail)
-        for key, value in details[0].items():
-            number = isinstance(value, (bool, int, float))
-            told[key] = np.zeros(self.num_envs, type(value)) if number else np.full(self.num_envs, None)
-            told[key][rows] = [detail[key] for detail in details]
-            told[f"_{key}"] = told["_returns"]
+        for row in rows.tolist():
+            details, self._truncated[row] = ending(self.variant, self._last[row])
+            for key, value in details.items():
+                if key not in told:
+                    kind = type(value) if isinstance(value, (bool, int, float)) else object
+                    told[key], told[f"_{key}"] = np.zeros(self.num_envs, kind), self._ended
+                    if kind is object:
+                        told[key].fill(None)
+                told[key][row] = value
 
     def _observed(self) -> dict[str, np.ndarray]:
         return {"observation": self._observations, "action_mask": self._masks}

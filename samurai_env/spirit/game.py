@@ -51,10 +51,11 @@ def progress(record, out):
 
 def describe_result(record: np.ndarray) -> dict[str, Any]:
     """How the game ended, and the score with the grade of the level (`7++`; empty if lost)."""
-    won = int(record["result"]) == WON
+    result = int(record["result"])
+    won = result == WON
     points = int(score(record)) if won else 0
     grade = f"{points}{GRADES[int(record['difficulty'])]}" if won else ""
-    return {"result": RESULTS[int(record["result"])], "round": int(record["round"]), "score": points, "grade": grade}
+    return {"result": RESULTS[result], "round": int(record["round"]), "score": points, "grade": grade}
 
 
 GAME = Game(
