@@ -8,7 +8,6 @@ games may be added later.
 """
 
 import json
-import multiprocessing
 import os
 import platform
 import time
@@ -38,7 +37,7 @@ from experiments.common import (
 )
 from experiments.match import MATCH_SEED, Estimate, wilson
 from experiments.standings import span
-from experiments.tournament import _quiet_worker
+from experiments.workers import until, workers
 from samurai_env import __version__, find_game, parse_spec
 from samurai_env.core.game import Variant
 
@@ -187,18 +186,17 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
                     done += count
                 else:
                     tasks.append((spec, variant.spec, first, count))
-    context, saved, now = multiprocessing.get_context("spawn"), time.monotonic(), commit()
+    saved, now = time.monotonic(), commit()
     with (
         interrupt or Interrupt() as interrupt,
         progress_bar(console, "games", done + sum(task[-1] for task in tasks), done) as bar,
-        context.Pool(min(config.processes, max(1, len(tasks))), _quiet_worker) as pool,
+        workers(min(config.processes, max(1, len(tasks)))) as pool,
     ):
-        for agent, variant_spec, first, returns in pool.imap_unordered(play_chunk, tasks):
+        coming = pool.imap_unordered(play_chunk, tasks)
+        for agent, variant_spec, first, returns in until(lambda: interrupt.asked, coming):
             wins.add(agent, variant_spec, first, returns, now)
             done += len(returns)
             bar(done, agent)
-            if interrupt.asked:
-                break
             if time.monotonic() - saved > 20:
                 wins.write()
                 saved = time.monotonic()
