@@ -16,7 +16,7 @@ from torch import nn
 from samurai_env import parse_spec
 from samurai_env.core.game import Variant
 
-FORMAT = "samurai_env network 1"
+FORMAT = "samurai_env network 2"
 
 
 @dataclass(frozen=True)
@@ -27,21 +27,25 @@ class NetworkForm:
         variant: spec of the variant it was trained on.
         encoding: name of the encoding it reads.
         hidden: widths of the hidden layers.
+        advised: whether it also reads the game's built-in advice (`agents.advice`).
     """
 
     variant: str
     encoding: str
     hidden: tuple[int, ...] = (256, 256)
+    advised: bool = False
 
 
 class PolicyValueNet(nn.Module):
     """A multi-layer perceptron from what a seat sees to action logits and the return each player can expect.
 
-    Values are seat-relative like observations: entry 0 is the observer's.
+    Values are seat-relative like observations: entry 0 is the observer's. An advised network begins as the built-in
+    player with a temperature, and learns what to change about it: its logits are added to the advice.
     """
 
     mean: torch.Tensor
     scale: torch.Tensor
+    temperature: torch.Tensor
 
     def __init__(self, form: NetworkForm) -> None:
         super().__init__()
@@ -50,6 +54,10 @@ class PolicyValueNet(nn.Module):
         inputs = int(np.prod(variant.encoding(form.encoding).shape))
         self.register_buffer("mean", torch.zeros(inputs))
         self.register_buffer("scale", torch.ones(inputs))
+        if form.advised:
+            self.register_buffer("temperature", torch.ones(()))
+            self.trust = nn.Parameter(torch.ones(()))
+            inputs += variant.num_actions
         widths = [inputs, *form.hidden]
         self.body = nn.Sequential()
         for before, after in pairwise(widths):
@@ -71,19 +79,44 @@ class PolicyValueNet(nn.Module):
         self.mean.copy_(rows.mean(0))
         self.scale.copy_(1.0 / rows.std(0).clamp_min(0.2))
 
-    def forward(self, observations: torch.Tensor, masks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def soften(self, shortfalls: torch.Tensor, masks: torch.Tensor) -> None:
+        """Choose the temperature at which advice alone would take the best advised action every other time.
+
+        Args:
+            shortfalls: float32 (batch, actions), see `agents.advice`.
+            masks: int8 (batch, actions).
+        """
+        rows = masks.sum(1) > 1
+        shortfalls, masks = shortfalls[rows], masks[rows]
+        low, high = 1e-6, 1e6
+        for _ in range(60):
+            middle = (low * high) ** 0.5
+            surest = torch.softmax((-shortfalls / middle).masked_fill(masks == 0, -1e9), 1).amax(1)
+            low, high = (middle, high) if surest.mean() > 0.5 else (low, middle)
+        self.temperature.fill_(low)
+
+    def forward(
+        self, observations: torch.Tensor, masks: torch.Tensor, shortfalls: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probabilities of the actions (illegal ones about -1e9) and values.
 
         Args:
             observations: int8 (batch, ...).
             masks: int8 (batch, actions).
+            shortfalls: float32 (batch, actions), for advised networks only: see `agents.advice`.
 
         Returns:
             float32 (batch, actions) and (batch, players).
         """
-        hidden = self.body((observations.flatten(1).float() - self.mean) * self.scale)
-        logits = self.policy(hidden).masked_fill(masks == 0, -1e9)
-        return torch.log_softmax(logits, 1), self.value(hidden)
+        inputs = (observations.flatten(1).float() - self.mean) * self.scale
+        if shortfalls is None:
+            hidden = self.body(inputs)
+            logits = self.policy(hidden)
+        else:
+            advice = (-shortfalls / self.temperature).clamp_min(-20.0)
+            hidden = self.body(torch.cat([inputs, advice.exp() * masks], 1))
+            logits = self.policy(hidden) + self.trust * advice
+        return torch.log_softmax(logits.masked_fill(masks == 0, -1e9), 1), self.value(hidden)
 
 
 def sample(log_probs: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -142,7 +175,8 @@ def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
         raise FileNotFoundError(f"there is no network at {path}")
     card = read_card(path)
     try:
-        form = NetworkForm(str(card["variant"]), str(card["encoding"]), tuple(int(w) for w in card["hidden"]))
+        widths = tuple(int(w) for w in card["hidden"])
+        form = NetworkForm(str(card["variant"]), str(card["encoding"]), widths, bool(card["advised"]))
         net = PolicyValueNet(form)
         net.load_state_dict(load_file(path, device="cpu"))
     except (KeyError, TypeError) as error:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from agents.advice import Advice
 from agents.networks import PolicyValueNet, check_fits, load_network
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import loops_of
@@ -17,17 +18,31 @@ class PPOAgent:
         self.net = net
         self.variant = variant
         self._loops = loops_of(variant.game).observing[net.form.encoding]
+        self._advice = Advice(variant) if net.form.advised else None
         self._shape = variant.encoding(net.form.encoding).shape
 
-    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `agents.base.Agent.act`."""
+    def evaluate(self, states: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """What the network makes of positions, for the seat to move in each.
+
+        Args:
+            states: records (games,), none of them over.
+
+        Returns:
+            log-probabilities, float32 (games, actions), and expected returns, float32 (games, players), the seat to
+            move first.
+        """
         masks = np.zeros((len(states), self.variant.num_actions), np.int8)
         observations = np.zeros((len(states), *self._shape), np.int8)
         seats, words = np.zeros(len(states), np.int8), np.zeros(self.variant.num_words, np.uint64)
         self._loops.batch_observe(states, masks, observations, seats, words)
+        advice = torch.from_numpy(self._advice.shortfalls(states)) if self._advice else None
         with torch.inference_mode():
-            log_probs, _ = self.net(torch.from_numpy(observations), torch.from_numpy(masks))
-        return log_probs.argmax(1).numpy()
+            log_probs, values = self.net(torch.from_numpy(observations), torch.from_numpy(masks), advice)
+        return log_probs, values
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """See `agents.base.Agent.act`."""
+        return self.evaluate(states)[0].argmax(1).numpy()
 
 
 def make(variant: Variant, argument: str) -> PPOAgent:

@@ -2,12 +2,18 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 import torch
 from rich.console import Console
 
+from agents.advice import Advice
 from agents.arena import decision_keys
-from experiments.train_ppo import Config, Learner, random_play, train
+from agents.base import make_agent
+from agents.ppo import PPOAgent
+from experiments import checkpoint
+from experiments.ppo_learner import Config, Learner, random_play
+from experiments.train_ppo import train
 from samurai_env import game_names, make_variant
 
 SMALL = Config(hidden=(32,), num_envs=8, num_steps=16, minibatch=64, evaluate_every=0, checkpoint_every=1, device="cpu")
@@ -70,7 +76,7 @@ def test_same_seed_same_network_and_resume_goes_on_exactly(tmp_path):
     for _ in range(2):
         halves.collect()
         halves.update()
-    halves.save()
+    checkpoint.save(halves)
     resumed = train(small(tmp_path / "halves", total_steps=4 * steps, resume=True), console)
     assert resumed.updates == 4
     assert torch.equal(weights(straight), weights(resumed))
@@ -95,10 +101,65 @@ def test_imitation_learns_the_teachers_choice_and_then_stops(tmp_path):
     assert abs(seen["policy_loss"]) < 0.5  # the clipped objective again, no cross-entropy
 
 
+def test_a_batch_begun_with_the_teacher_is_learned_as_the_teachers(tmp_path):
+    steps = 8 * 16
+    learner = Learner(small(tmp_path, teacher="greedy", teacher_steps=steps + 1, total_steps=4 * steps))
+    imitated = []
+    for _ in range(3):
+        learner.collect()
+        imitated.append((learner.batch.imitated, learner.update()["policy_loss"] > 0.5))
+    assert imitated == [(True, True), (True, True), (False, False)]
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_an_advised_network_begins_as_the_built_in_player(game, tmp_path):
+    learner = Learner(small(tmp_path, game=game, advised=True))
+    learner.collect()
+    states = learner.env.states
+    scores = Advice(learner.variant).shortfalls(states)
+    chosen = PPOAgent(learner.variant, learner.net).act(states, np.zeros(8, np.uint64))
+    assert (scores[np.arange(8), chosen] <= 0.1 * float(learner.net.temperature)).all()
+    learner.update()
+    assert torch.isfinite(weights(learner)).all()
+
+
+def test_advised_runs_repeat_and_resume(tmp_path):
+    console, steps = Console(quiet=True), 8 * 16
+    changes = {"advised": True, "rivals": ("greedy",), "rival_share": 0.5, "total_steps": 2 * steps}
+    straight = train(small(tmp_path / "straight", **changes), console)
+    half = Learner(small(tmp_path / "half", **changes))
+    half.collect()
+    half.update()
+    checkpoint.save(half)
+    assert torch.equal(weights(straight), weights(train(small(tmp_path / "half", **changes, resume=True), console)))
+    further = Learner(small(tmp_path / "further", **changes, initial=tmp_path / "half"))
+    kept = torch.cat([p.flatten() for p in straight.mean_net.parameters()])
+    assert torch.equal(weights(further), kept)
+    assert not torch.equal(kept, weights(straight))
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_decisions_of_rivals_are_played_by_them_and_not_learned(players, tmp_path):
+    learner = Learner(small(tmp_path, num_players=players, rivals=("greedy", "random"), rival_share=0.75))
+    greedy = make_agent("greedy", learner.variant)
+    for _ in range(2):
+        states, moves = learner.env.states.copy(), np.full(8, -1)
+        wanted = greedy.act(states, decision_keys(states["seed"], states["steps"], 1))
+        theirs = learner._let_rivals_play(moves)
+        assert theirs.tolist() == [g < 6 and states["seat"][g] != states["seed"][g] % players for g in range(8)]
+        for g in range(8):
+            assert moves[g] == wanted[g] if theirs[g] and g % 2 == 0 else (moves[g] >= 0) == theirs[g]
+        learner.collect()
+        assert learner.batch.learned[0].tolist() == (~theirs).tolist()
+        rows = torch.cat(list(learner._minibatches()))
+        assert learner.batch.learned.flatten()[rows].all()
+        assert len(rows) == learner.config.epochs * int(learner.batch.learned.sum())
+
+
 @pytest.mark.parametrize("encoding", ["flat", "tokens"])
 def test_inputs_are_standardised_by_random_play(tmp_path, encoding):
     learner = Learner(small(tmp_path, encoding=encoding))
-    rows = random_play(learner.variant, learner.encoding, learner.config.seed).flatten(1).float()
+    rows = random_play(learner.variant, learner.encoding, learner.config.seed)[0].flatten(1).float()
     inputs = (rows - learner.net.mean) * learner.net.scale
     assert inputs.mean(0).abs().max() < 1e-3
     assert inputs.std(0).max() < 1.001
@@ -117,6 +178,10 @@ def test_refusals(tmp_path):
         train(dataclasses.replace(config, hidden=(16,), resume=True), console)
     with pytest.raises(ValueError, match="the checkpoint has 8 games"):
         train(dataclasses.replace(config, num_envs=4, resume=True), console)
+    with pytest.raises(ValueError, match="rival-share is a share from 0 to 1, not 2"):
+        train(small(tmp_path / "share", rivals=("greedy",), rival_share=2.0), console)
+    with pytest.raises(ValueError, match="this run asks for"):
+        train(small(tmp_path / "form", initial=tmp_path / "run", advised=True), console)
     path = tmp_path / "run" / "checkpoint.safetensors"
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(ValueError, match="is damaged"):

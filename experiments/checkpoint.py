@@ -1,0 +1,83 @@
+"""The files of a training run: the network with its card, and the checkpoint from which a run goes on exactly."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+
+from agents.networks import load_network, save_network, write_atomically
+from experiments.ppo_learner import Learner
+
+
+def notes(learner: Learner) -> dict[str, Any]:
+    """What the network's card says of its making."""
+    settings = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(learner.config).items()}
+    return {
+        "steps": learner.steps,
+        "updates": learner.updates,
+        "gradient_steps": learner.gradient_steps,
+        "games": learner.games,
+        "seconds": round(learner.seconds, 1),
+        "curve": learner.curve,
+        "config": settings,
+    }
+
+
+def save(learner: Learner) -> None:
+    """Write the network and all that resuming needs."""
+    run = learner.config.run
+    save_network(learner.mean_net, run / "model.safetensors", notes(learner))
+    tensors = {
+        "games": torch.from_numpy(learner.env.states.view(np.uint8).copy()),
+        "generator": learner.generator.get_state(),
+        "shuffler": learner.shuffler.get_state(),
+    }
+    tensors |= {f"net.{name}": tensor.contiguous() for name, tensor in learner.net.state_dict().items()}
+    for index, state in learner.optimizer.state_dict()["state"].items():
+        for name, value in state.items():
+            tensors[f"adam.{index}.{name}"] = value
+    write_atomically(run / "checkpoint.safetensors", lambda path: save_file(tensors, path))
+
+
+def load(learner: Learner) -> None:
+    """Go on from the files that `save` wrote.
+
+    Raises:
+        FileNotFoundError: there are none.
+        ValueError: they are damaged, or of a run with other settings.
+    """
+    run = learner.config.run
+    net = load_network(run / "model.safetensors")
+    if net.form != learner.net.form:
+        raise ValueError(f"the network in {run} is {net.form}, this run asks for {learner.net.form}")
+    kept = json.loads((run / "model.json").read_text(encoding="utf-8"))["notes"]
+    learner.mean_net.load_state_dict(net.state_dict())
+    try:
+        tensors = load_file(run / "checkpoint.safetensors")
+    except Exception as error:
+        raise ValueError(f"{run / 'checkpoint.safetensors'} is damaged: {error}") from None
+    weights = {name.removeprefix("net."): value for name, value in tensors.items() if name.startswith("net.")}
+    missing = ({"games", "generator", "shuffler"} - set(tensors)) | (set(learner.net.state_dict()) - set(weights))
+    if missing:
+        raise ValueError(f"{run / 'checkpoint.safetensors'} is not a checkpoint: it lacks {', '.join(sorted(missing))}")
+    learner.net.load_state_dict(weights)
+    games = tensors["games"].numpy().view(learner.variant.dtype)
+    if len(games) != learner.config.num_envs:
+        raise ValueError(f"the checkpoint has {len(games)} games, this run asks for {learner.config.num_envs}")
+    observations, info = learner.env.restore(games)
+    learner._now = (observations, info["seat"])
+    learner.generator.set_state(tensors["generator"])
+    learner.shuffler.set_state(tensors["shuffler"])
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for name, value in tensors.items():
+        if name.startswith("adam."):
+            _, index, key = name.split(".")
+            state.setdefault(int(index), {})[key] = value
+    learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": state})
+    learner.steps, learner.updates, learner.games = kept["steps"], kept["updates"], kept["games"]
+    learner.gradient_steps = kept["gradient_steps"]
+    learner.seconds, learner.curve = kept["seconds"], kept["curve"]

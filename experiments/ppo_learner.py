@@ -1,0 +1,347 @@
+"""The PPO learner (Schulman et al., 2017): one network in the seats of many games at once.
+
+It sees seat-relative observations and predicts the return of every seat, so advantages are vectors and the
+learner works for any number of players and for cooperation.
+"""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from agents.advice import Advice
+from agents.arena import decision_keys
+from agents.base import make_agent
+from agents.networks import NetworkForm, PolicyValueNet, load_network, sample
+from experiments.common import parse_options
+from samurai_env import make_variant
+from samurai_env.core.bits import pick_legal
+from samurai_env.core.game import Variant
+from samurai_env.envs.vector import GameVectorEnv
+
+
+@dataclass
+class Config:
+    """Settings of a training run."""
+
+    run: Path = Path("runs/ppo")
+    """Folder for the network, checkpoints, curve and tensorboard files."""
+    game: str = "samurai"
+    """Name of the game."""
+    num_players: int | None = None
+    """Number of players; the game's smallest if not given."""
+    options: tuple[str, ...] = ()
+    """The game's options as name=value."""
+    encoding: str | None = None
+    """Encoding of observations; the game's default if not given."""
+    reward: str = "result"
+    """What a step pays: "result" or "shaped", as the environments have it; evaluations look at results alone."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Widths of the hidden layers."""
+    advised: bool = False
+    """The network also reads the game's built-in advice, and begins as the built-in player with a temperature."""
+    initial: Path | None = None
+    """A network of the same form to begin with."""
+    total_steps: int = 3_000_000
+    """Decisions to learn from, over all games."""
+    num_envs: int = 256
+    """Games played at once."""
+    num_steps: int = 128
+    """Decisions in each game between two updates."""
+    minibatch: int = 4096
+    """Decisions in a gradient step."""
+    epochs: int = 2
+    """How often each decision is learned from."""
+    learning_rate: float = 1e-3
+    """Adam's step size at the start; it falls linearly to a tenth."""
+    entropy: float = 0.03
+    """Weight of the entropy bonus at the start; it falls linearly to a fifth."""
+    gae_lambda: float = 0.95
+    """Lambda of generalised advantage estimation; returns are not discounted."""
+    clip: float = 0.2
+    """How far the probability ratio may move."""
+    value_weight: float = 0.5
+    """Weight of the value loss."""
+    max_grad_norm: float = 0.5
+    """Gradients are scaled down to this norm."""
+    averaging: float = 0.998
+    """Decay, a gradient step, of the running mean of the weights; that mean is what is evaluated and kept."""
+    teacher: str = "greedy"
+    """Agent whose decisions the network imitates at first."""
+    teacher_steps: int = 0
+    """Decisions, of the total, in which the network learns from the teacher; 0 for pure self-play."""
+    rivals: tuple[str, ...] = ()
+    """Agents that play all seats but one in a share of the games; the network learns in that one seat only."""
+    rival_share: float = 0.25
+    """That share."""
+    seed: int = 1
+    """Seed of games, network and sampling: same seed, same network."""
+    evaluate_every: int = 10
+    """Updates between two evaluations; 0 for none."""
+    opponents: tuple[str, ...] = ("random", "greedy")
+    """Whom the network plays in an evaluation; in a cooperative game it plays in every seat instead."""
+    evaluate_deals: int = 100
+    """Deals of such an evaluation, each played from every seat (cooperative: once)."""
+    checkpoint_every: int = 20
+    """Updates between two checkpoints."""
+    resume: bool = False
+    """Go on from the checkpoint in `run`."""
+    device: str = field(default_factory=lambda: "cuda" if torch.cuda.is_available() else "cpu")
+    """Where the network learns."""
+
+
+@dataclass
+class Batch:
+    """What an update learns from; time first, then games."""
+
+    observations: torch.Tensor  # int8 (T, N, ...)
+    masks: torch.Tensor  # int8 (T, N, actions)
+    shortfalls: torch.Tensor | None  # float32 (T, N, actions), for an advised network
+    actions: torch.Tensor  # int64 (T, N)
+    log_probs: torch.Tensor  # float32 (T, N)
+    values: torch.Tensor  # float32 (T, N, players), by seat
+    rewards: torch.Tensor  # float32 (T, N, players), by seat
+    dones: torch.Tensor  # bool (T, N)
+    seats: torch.Tensor  # int64 (T, N)
+    learned: torch.Tensor  # bool (T, N): the network, or its teacher, decided
+    imitated: bool = False  # the actions are the teacher's
+
+
+class Learner:
+    """Network, the running mean of its weights (Polyak and Juditsky, 1992), optimiser and games of a run."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        torch.manual_seed(config.seed)
+        self.variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+        self.encoding = self.variant.encoding_name(config.encoding)
+        form = NetworkForm(self.variant.spec, self.encoding, tuple(config.hidden), config.advised)
+        self.advice = Advice(self.variant) if config.advised else None
+        self.net = first_network(config, form, self.variant).to(config.device)
+        self.mean_net = deepcopy(self.net).eval()
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.learning_rate, eps=1e-5)
+        self.env = GameVectorEnv(
+            config.game, config.num_envs, self.variant.num_players, self.encoding, config.reward, **self.variant.options
+        )
+        self.generator = torch.Generator(config.device).manual_seed(config.seed)
+        self.shuffler = torch.Generator().manual_seed(config.seed)
+        self.teacher = make_agent(config.teacher, self.variant)
+        self.rivals = [make_agent(spec, self.variant) for spec in config.rivals]
+        self.steps = 0
+        self.updates = 0
+        self.gradient_steps = 0
+        self.seconds = 0.0
+        self.games = 0
+        self.curve: list[dict[str, float]] = []
+        observations, info = self.env.reset(seed=config.seed)
+        self._now = (observations, info["seat"])
+        self.batch = self._new_batch()
+
+    def _new_batch(self) -> Batch:
+        steps, games, players = self.config.num_steps, self.config.num_envs, self.variant.num_players
+        shape, actions = self.variant.encoding(self.encoding).shape, self.variant.num_actions
+        return Batch(
+            torch.zeros((steps, games, *shape), dtype=torch.int8),
+            torch.zeros((steps, games, actions), dtype=torch.int8),
+            torch.zeros((steps, games, actions)) if self.advice else None,
+            torch.zeros((steps, games), dtype=torch.int64),
+            torch.zeros((steps, games)),
+            torch.zeros((steps + 1, games, players)),
+            torch.zeros((steps, games, players)),
+            torch.zeros((steps, games), dtype=torch.bool),
+            torch.zeros((steps, games), dtype=torch.int64),
+            torch.ones((steps, games), dtype=torch.bool),
+        )
+
+    def _by_seat(self, values: torch.Tensor, seats: torch.Tensor, sign: int) -> torch.Tensor:
+        """Turn player-relative vectors into vectors by seat (sign -1), or back (sign 1); last axis players."""
+        players = self.variant.num_players
+        index = (torch.arange(players) + sign * seats[..., None]) % players
+        return values.gather(-1, index)
+
+    @property
+    def imitating(self) -> bool:
+        """Whether the network still learns from the teacher."""
+        return self.steps < self.config.teacher_steps
+
+    def _let_rivals_play(self, played: np.ndarray) -> np.ndarray:
+        """Put the rivals' decisions into `played`, int64 (N,); bool (N,): which these are.
+
+        The first games are played with rivals, taking turns; the network's seat in them follows from the deal.
+        """
+        states, games = self.env.states, np.arange(self.config.num_envs)
+        home = (states["seed"] % np.uint64(self.variant.num_players)).astype(np.int64)
+        theirs = (games < round(self.config.rival_share * len(games))) & (states["seat"] != home)
+        for number, rival in enumerate(self.rivals):
+            rows = np.flatnonzero(theirs & (games % len(self.rivals) == number))
+            if len(rows):
+                now = states[rows]
+                played[rows] = rival.act(now, decision_keys(now["seed"], now["steps"], 1 + number))
+        return theirs
+
+    @torch.no_grad()
+    def collect(self) -> None:
+        """Play `num_steps` decisions in every game with the present network.
+
+        While it imitates, the batch holds what the teacher would do, who also makes half of the moves: so the
+        network learns what to do both where the teacher comes to and where it comes to itself (as in DAgger, Ross
+        et al., 2011).
+        """
+        batch, device = self.batch, self.config.device
+        batch.imitated = self.imitating
+        observed, seats = self._now
+        for t in range(self.config.num_steps + 1):
+            observations = torch.from_numpy(observed["observation"])
+            masks = torch.from_numpy(observed["action_mask"])
+            where = torch.from_numpy(seats).long()
+            advice = torch.from_numpy(self.advice.shortfalls(self.env.states)) if self.advice else None
+            log_probs, values = self.net(
+                observations.to(device), masks.to(device), None if advice is None else advice.to(device)
+            )
+            batch.values[t] = self._by_seat(values.cpu(), where, -1)
+            if t == self.config.num_steps:
+                break
+            actions = sample(log_probs, self.generator)
+            played = actions
+            if batch.imitated:
+                keys = decision_keys(self.env.states["seed"], self.env.states["steps"], 0)
+                actions = torch.from_numpy(self.teacher.act(self.env.states, keys)).to(device)
+                coin = torch.rand(len(actions), generator=self.generator, device=device) < 0.5
+                played = torch.where(coin, played, actions)
+            batch.observations[t], batch.masks[t], batch.seats[t] = observations, masks, where
+            if batch.shortfalls is not None:
+                batch.shortfalls[t] = advice
+            batch.actions[t] = actions.cpu()
+            batch.log_probs[t] = log_probs.gather(1, actions[:, None])[:, 0].cpu()
+            moves = played.cpu().numpy()
+            if self.rivals:
+                batch.learned[t] = torch.from_numpy(~self._let_rivals_play(moves))
+            observed, _, done, _, info = self.env.step(moves)
+            seats = info["seat"]
+            batch.rewards[t] = torch.from_numpy(info["rewards"])
+            batch.dones[t] = torch.from_numpy(done)
+            self.games += int(done.sum())
+        self._now = (observed, seats)
+        self.steps += self.config.num_steps * self.config.num_envs
+
+    def advantages(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Generalised advantages of the deciding seats (T, N) and value targets by player (T, N, players)."""
+        batch, lam = self.batch, self.config.gae_lambda
+        advantage = torch.zeros_like(batch.rewards)
+        following = torch.zeros_like(batch.rewards[0])
+        for t in reversed(range(self.config.num_steps)):
+            goes_on = (~batch.dones[t]).float()[:, None]
+            error = batch.rewards[t] + goes_on * batch.values[t + 1] - batch.values[t]
+            following = error + lam * goes_on * following
+            advantage[t] = following
+        own = advantage.gather(2, batch.seats[..., None])[..., 0]
+        return own, self._by_seat(advantage + batch.values[:-1], batch.seats, 1)
+
+    def update(self) -> dict[str, float]:
+        """One PPO update from the batch; the means of what it measured."""
+        config, batch = self.config, self.batch
+        fraction = min(1.0, self.steps / config.total_steps)
+        for group in self.optimizer.param_groups:
+            group["lr"] = config.learning_rate * (1.0 - 0.9 * fraction)
+        entropy_weight = config.entropy * (1.0 - 0.8 * fraction)
+        own, targets = self.advantages()
+        flat = {
+            "observations": batch.observations.flatten(0, 1),
+            "masks": batch.masks.flatten(0, 1),
+            "actions": batch.actions.flatten(),
+            "log_probs": batch.log_probs.flatten(),
+            "advantages": own.flatten(),
+            "targets": targets.flatten(0, 1),
+        }
+        if batch.shortfalls is not None:
+            flat["shortfalls"] = batch.shortfalls.flatten(0, 1)
+        sums: dict[str, float] = {}
+        count = 0
+        for rows in self._minibatches():
+            part = {name: tensor[rows].to(config.device) for name, tensor in flat.items()}
+            for name, value in self._gradient_step(part, entropy_weight).items():
+                sums[name] = sums.get(name, 0.0) + value
+            count += 1
+        self.updates += 1
+        seen = {name: value / count for name, value in sums.items()}
+        seen["explained_variance"] = float(1.0 - (targets - self._predicted()).var() / targets.var().clamp_min(1e-8))
+        return seen
+
+    def _predicted(self) -> torch.Tensor:
+        return self._by_seat(self.batch.values[:-1], self.batch.seats, 1)
+
+    def _minibatches(self) -> Iterator[torch.Tensor]:
+        rows = self.batch.learned.flatten().nonzero()[:, 0]
+        parts = max(1, round(len(rows) / self.config.minibatch))  # of about equal size: one row has no deviation
+        for _ in range(self.config.epochs):
+            yield from rows[torch.randperm(len(rows), generator=self.shuffler)].tensor_split(parts)
+
+    def _gradient_step(self, part: dict[str, torch.Tensor], entropy_weight: float) -> dict[str, float]:
+        config = self.config
+        log_probs, values = self.net(part["observations"], part["masks"], part.get("shortfalls"))
+        chosen = log_probs.gather(1, part["actions"][:, None])[:, 0]
+        log_ratio = chosen - part["log_probs"]
+        ratio = log_ratio.exp()
+        advantage = part["advantages"]
+        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        policy_loss = -torch.min(ratio * advantage, ratio.clamp(1 - config.clip, 1 + config.clip) * advantage).mean()
+        if self.batch.imitated:
+            policy_loss, entropy_weight = -chosen.mean(), 0.0
+        value_loss = (values - part["targets"]).pow(2).mean()
+        entropy = -(log_probs.exp() * log_probs).sum(1).mean()  # illegal actions have probability 0
+        loss = policy_loss + config.value_weight * value_loss - entropy_weight * entropy
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), config.max_grad_norm)
+        self.optimizer.step()
+        self.gradient_steps += 1
+        follow = 1.0 - min(config.averaging, self.gradient_steps / (self.gradient_steps + 10.0))
+        with torch.no_grad():
+            for kept, now in zip(self.mean_net.parameters(), self.net.parameters(), strict=True):
+                kept.lerp_(now, follow)
+        return {
+            "policy_loss": policy_loss.item(),
+            "value_loss": value_loss.item(),
+            "entropy": entropy.item(),
+            "kl": ((ratio - 1) - log_ratio).mean().item(),
+            "clipped": ((ratio - 1).abs() > config.clip).float().mean().item(),
+        }
+
+
+def first_network(config: Config, form: NetworkForm, variant: Variant) -> PolicyValueNet:
+    """The network that `config.initial` names, or a new one fitted to the look of random play.
+
+    Raises:
+        FileNotFoundError: there is none of that name.
+        ValueError: it is damaged or of another form.
+    """
+    if config.initial:
+        net = load_network(config.initial)
+        if net.form != form:
+            raise ValueError(f"the network in {config.initial} is {net.form}, this run asks for {form}")
+        return net.train()
+    net = PolicyValueNet(form)
+    observations, masks, shortfalls = random_play(variant, form.encoding, config.seed)
+    net.standardise(observations)
+    if form.advised:
+        net.soften(shortfalls, masks)
+    return net
+
+
+def random_play(variant: Variant, encoding: str, seed: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """What a network reads in random games at all stages: observations, masks and shortfalls of 12,800 positions."""
+    env = GameVectorEnv(variant.game.name, 256, variant.num_players, encoding, **variant.options)
+    observed, _ = env.reset(seed=seed)
+    advice = Advice(variant)
+    rng, actions, rows = np.array([seed], np.uint64), np.zeros(env.num_envs, np.int64), []
+    for step in range(250):
+        pick_legal(observed["action_mask"], rng, actions)
+        env.step(actions)
+        if step % 5 == 0:
+            shortfalls = advice.shortfalls(env.states)
+            rows.append((observed["observation"].copy(), observed["action_mask"].copy(), shortfalls))
+    observations, masks, shortfalls = (torch.from_numpy(np.concatenate(part)) for part in zip(*rows, strict=True))
+    return observations, masks, shortfalls
