@@ -94,6 +94,7 @@ def pay_off(results: Results, agents: Sequence[str], deals: int | None, width: f
 
     With two players a meeting is played once and read from both sides.
     """
+    together = parse_spec(results.variant).game.cooperative
     found = {}
     for one in agents:
         for other in agents:
@@ -101,7 +102,7 @@ def pay_off(results: Results, agents: Sequence[str], deals: int | None, width: f
             if len(shares):
                 found[one, other] = shares
                 if shares.shape[1] == 2 and one != other:
-                    found[other, one] = 1.0 - shares
+                    found[other, one] = shares if together else 1.0 - shares
     return found
 
 

@@ -224,7 +224,7 @@ def show(config: Config, results: Results, console: Console) -> None:
     title = f"{found.variant.spec}: win share of one (row) among {others} (column), 95 % intervals"
     table = Table(title=title, caption=caption(config, found))
     for name in found.head(found.agents):
-        table.add_column(name, justify="left" if name == "agent" else "right")
+        table.add_column(name, justify="left" if name == "agent" else "right", overflow="fold")
     for agent in found.agents:
         table.add_row(*found.row(agent, found.agents))
     console.print(table)
@@ -237,6 +237,7 @@ def show(config: Config, results: Results, console: Console) -> None:
 def draw(found: Standings, title: str, path: Path) -> None:
     """The pay-off matrix as a picture."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.colors import TwoSlopeNorm
     from matplotlib.figure import Figure
 
     size = len(found.agents)
@@ -248,9 +249,11 @@ def draw(found: Standings, title: str, path: Path) -> None:
     for (one, other), share in found.shares.items():
         i, j = found.agents.index(one), found.agents.index(other)
         grid[i, j] = share.mean
-        axes.text(j, i, f"{share.mean:.1%}", ha="center", va="center")
-    axes.imshow(grid, vmin=0, vmax=1, cmap="RdYlBu")
-    names = [textwrap.fill(agent, 24) for agent in found.agents]
+        dark = not 0.1 < share.mean < 0.9
+        axes.text(j, i, f"{share.mean:.1%}", ha="center", va="center", color="white" if dark else "black")
+    par = 0.5 if found.variant.game.cooperative else 1.0 / found.variant.num_players
+    axes.imshow(grid, norm=TwoSlopeNorm(par, 0, 1), cmap="RdYlBu")  # par is pale
+    names = [textwrap.fill(agent.replace(",", ", "), 24) for agent in found.agents]
     axes.set_xticks(range(size), names, rotation=30, ha="right", fontsize=8)
     axes.set_yticks(range(size), names, fontsize=8)
     figure.suptitle(textwrap.fill(title, int(13 * width)), fontsize=8)

@@ -107,6 +107,14 @@ def test_three_players_meet_both_ways(tmp_path):
     assert "each from 3 seats" in (tmp_path / "table.txt").read_text()
 
 
+def test_a_team_has_one_result(tmp_path):
+    config = config_of(tmp_path, deals=3, game="samurai_spirit", num_players=2, options=("difficulty=easy",))
+    found = standings(tournament.play(config, QUIET), config.agents)
+    assert found.shares["greedy", "random"] == found.shares["random", "greedy"]
+    assert found.ratings == found.masses == {}
+    tournament.show(config, Results(tmp_path / "results.json"), QUIET)
+
+
 def test_tournaments_refuse_what_they_cannot_play(tmp_path):
     (tmp_path / "results.json").write_text("{")
     with pytest.raises(ValueError, match="is damaged"):
