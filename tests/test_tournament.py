@@ -1,15 +1,18 @@
 """Tournaments and the leaderboard made of them, in small."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 from rich.console import Console
 
+from agents import base
 from experiments import leaderboard, tournament
 from experiments.common import Interrupt, split_specs
 from experiments.match import Timed
 from experiments.meetings import Chunk, Meeting, Results, fingerprint
+from experiments.pages import ROOT
 from experiments.standings import standings
 from samurai_env import make_variant
 
@@ -188,6 +191,19 @@ def test_an_interrupt_may_be_entered_again():
         assert inner.asked
         assert outer is inner
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_the_example_of_the_benchmark_page(tmp_path, monkeypatch):
+    monkeypatch.setattr(base, "_makers", dict(base._makers))
+    page = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
+    assert len([line for line in code.split("\n") if line]) <= 20
+    exec(compile(code, "<example>", "exec"), {})
+    command = re.search(r"--agents (\S+) --deals (\d+) --output runs/noisy", page)
+    config = tournament.Config(agents=(command[1],), deals=int(command[2]), output=tmp_path, processes=1)
+    found = standings(tournament.play(config, QUIET), config.agents)
+    shown = [[cell.strip() for cell in line.split("│")[1:-2]] for line in page.split("\n") if line.startswith("│")]
+    assert shown == [found.row(agent, found.agents)[:-1] for agent in found.agents]  # all but the time
 
 
 # --- Leaderboard ---
