@@ -1,8 +1,8 @@
 """What a player is, and how one is named by a spec string."""
 
 import difflib
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -71,3 +71,33 @@ def no_argument(name: str, argument: str) -> None:
     """
     if argument:
         raise ValueError(f"agent {name!r} takes no argument, not {argument!r}")
+
+
+def read_settings(name: str, argument: str, numbers: Mapping[str, Callable[[str], Any]]) -> dict[str, Any]:
+    """Settings of a search from `1000` or `1000,bias=0`: simulations, then others by name.
+
+    Args:
+        name: kind of agent, for errors.
+        argument: the text.
+        numbers: the other settings there are, with the types of their numbers.
+
+    Returns:
+        "simulations" and those given.
+
+    Raises:
+        ValueError: no number, or an unknown setting.
+    """
+    number, *rest = argument.split(",")
+    try:
+        given: dict[str, Any] = {"simulations": int(number)}
+    except ValueError:
+        raise ValueError(f"{name} takes a number of simulations, as in {name}:1000, not {number!r}") from None
+    for item in rest:
+        key, _, text = item.partition("=")
+        if key not in numbers:
+            raise ValueError(f"{name} has no setting {key!r}; it has {', '.join(numbers)}")
+        try:
+            given[key] = numbers[key](text)
+        except ValueError:
+            raise ValueError(f"setting {key} of {name} is a number, not {text!r}") from None
+    return given

@@ -11,8 +11,22 @@ def _ppo(variant: Variant, argument: str) -> Agent:
     return ppo.make(variant, argument)
 
 
+def _untrained(variant: Variant, argument: str) -> Agent:
+    from agents import ppo
+
+    return ppo.make_untrained(variant, argument)
+
+
+def _search(variant: Variant, argument: str) -> Agent:
+    from agents import search
+
+    return search.make(variant, argument)
+
+
 register_agent("random", "random", random_agent.make)
 register_agent("greedy", "greedy", greedy.make)
 register_agent("mcts", "mcts:SIMULATIONS", mcts.make)
 register_agent("flat", "flat:SIMULATIONS", mcts.make_flat)
 register_agent("ppo", "ppo:PATH", _ppo)
+register_agent("untrained", "untrained", _untrained)
+register_agent("search", "search:PATH:SIMULATIONS", _search)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from agents import greedy
+from agents.base import read_settings
 from samurai_env.core import bits, random
 from samurai_env.core.compile import bind, jit
 from samurai_env.core.game import Game, Variant
@@ -271,30 +272,13 @@ class MCTSAgent:
         return self.visits(states, keys)[0]
 
 
-def _make(variant: Variant, argument: str, name: str, settings: Settings) -> MCTSAgent:
-    number, *rest = argument.split(",")
-    try:
-        settings = replace(settings, simulations=int(number))
-    except ValueError:
-        raise ValueError(f"{name} takes a number of simulations, as in {name}:1000, not {number!r}") from None
-    for item in rest:
-        key, _, text = item.partition("=")
-        if key not in NUMBERS:
-            raise ValueError(f"{name} has no setting {key!r}; it has {', '.join(NUMBERS)}")
-        try:
-            settings = replace(settings, **{key: NUMBERS[key](text)})
-        except ValueError:
-            raise ValueError(f"setting {key} of {name} is a number, not {text!r}") from None
-    return MCTSAgent(variant, settings)
-
-
 def make(variant: Variant, argument: str) -> MCTSAgent:
     """From a spec: `mcts:1000`, or with settings such as `mcts:1000,widening=0,bias=0`.
 
     Raises:
         ValueError: no number, fewer than 1 simulation, or an unknown setting.
     """
-    return _make(variant, argument, "mcts", Settings())
+    return MCTSAgent(variant, replace(Settings(), **read_settings("mcts", argument, NUMBERS)))
 
 
 def make_flat(variant: Variant, argument: str) -> MCTSAgent:
@@ -303,4 +287,4 @@ def make_flat(variant: Variant, argument: str) -> MCTSAgent:
     Raises:
         ValueError: as `make`.
     """
-    return _make(variant, argument, "flat", FLAT)
+    return MCTSAgent(variant, replace(FLAT, **read_settings("flat", argument, NUMBERS)))

@@ -6,7 +6,8 @@ import numpy as np
 import torch
 
 from agents.advice import Advice
-from agents.networks import PolicyValueNet, check_fits, load_network
+from agents.base import no_argument
+from agents.networks import NetworkForm, PolicyValueNet, check_fits, load_network
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import loops_of
 
@@ -56,3 +57,15 @@ def make(variant: Variant, argument: str) -> PPOAgent:
     net = load_network(Path(argument))
     check_fits(net, variant, Path(argument))
     return PPOAgent(variant, net)
+
+
+def make_untrained(variant: Variant, argument: str) -> PPOAgent:
+    """From a spec: `untrained`, a network as training begins with it: the control of any table with networks.
+
+    Raises:
+        ValueError: an argument.
+    """
+    no_argument("untrained", argument)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return PPOAgent(variant, PolicyValueNet(NetworkForm(variant.spec, variant.encoding_name(None))))

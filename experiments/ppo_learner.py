@@ -212,7 +212,7 @@ class Learner:
                 coin = torch.rand(len(actions), generator=self.generator, device=device) < 0.5
                 played = torch.where(coin, played, actions)
             batch.observations[t], batch.masks[t], batch.seats[t] = observations, masks, where
-            if batch.shortfalls is not None:
+            if batch.shortfalls is not None and advice is not None:
                 batch.shortfalls[t] = advice
             batch.actions[t] = actions.cpu()
             batch.log_probs[t] = log_probs.gather(1, actions[:, None])[:, 0].cpu()
@@ -343,5 +343,5 @@ def random_play(variant: Variant, encoding: str, seed: int) -> tuple[torch.Tenso
         if step % 5 == 0:
             shortfalls = advice.shortfalls(env.states)
             rows.append((observed["observation"].copy(), observed["action_mask"].copy(), shortfalls))
-    observations, masks, shortfalls = (torch.from_numpy(np.concatenate(part)) for part in zip(*rows, strict=True))
-    return observations, masks, shortfalls
+    seen, masks, advised = (torch.from_numpy(np.concatenate(part)) for part in zip(*rows, strict=True))
+    return seen, masks, advised

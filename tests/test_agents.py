@@ -5,14 +5,40 @@ import re
 
 import numpy as np
 import pytest
+import torch
 
 from agents.base import make_agent
 from agents.mcts import MCTSAgent, Settings
+from agents.networks import NetworkForm, PolicyValueNet, save_network
 from experiments.match import estimate, one_against_others, wilson
 from samurai_env import game_names, make_variant
 from samurai_env.core.loops import loops_of
 
-SPECS = ["random", "greedy", "mcts:30", "mcts:20,widening=0,bias=0,depth=-1", "flat:8,exploration=0.5"]
+SPECS = [
+    "random",
+    "greedy",
+    "mcts:30",
+    "mcts:20,widening=0,bias=0,depth=-1",
+    "flat:8,exploration=0.5",
+    "untrained",
+    "ppo:NET",
+    "search:NET:20,together=3",
+]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Puts the path of a small network for the variant in place of NET."""
+
+    def spec_of(spec, variant):
+        path = tmp_path_factory.getbasetemp() / f"{variant.game.name}-{variant.num_players}.safetensors"
+        if not path.exists():
+            torch.manual_seed(1)
+            form = NetworkForm(variant.spec, variant.encoding_name(None), (16,), advised=True)
+            save_network(PolicyValueNet(form), path, {})
+        return spec.replace("NET", str(path))
+
+    return spec_of
 
 
 def variants():
@@ -36,7 +62,8 @@ def positions(variant, count, seed):
 
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
 @pytest.mark.parametrize("spec", SPECS)
-def test_legal_repeatable_and_blind(variant, spec):
+def test_legal_repeatable_and_blind(variant, spec, saved):
+    spec = saved(spec, variant)
     states, keys = positions(variant, 12, 5), np.arange(12, dtype=np.uint64)
     before = states.tobytes()
     agent = make_agent(spec, variant)
@@ -53,6 +80,21 @@ def test_legal_repeatable_and_blind(variant, spec):
     for i in range(12):
         loops.resample(states, i, states["seat"][i], np.array([99 + i], np.uint64))
     assert agent.act(states, keys).tolist() == actions.tolist()
+
+
+@pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
+def test_search_with_a_network_counts_its_simulations(variant, saved):
+    states = positions(variant, 4, 7)
+    agent = make_agent(saved("search:NET:50", variant), variant)
+    actions, counts, values = agent.visits(states, np.arange(4, dtype=np.uint64))
+    assert (counts.sum(1) == 49).all()  # the first asks the network about the root
+    assert (counts[np.arange(4), actions] == counts.max(1)).all()
+    assert np.abs(values).max() <= 1.0
+    masks = np.zeros((4, variant.num_actions), np.int8)
+    words = np.zeros(variant.num_words, np.uint64)
+    for i in range(4):
+        loops_of(variant.game).write_legal(states, i, words, masks[i])
+    assert not counts[masks == 0].any()
 
 
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
@@ -116,6 +158,8 @@ def test_estimate_is_not_narrower_than_wilson():
         ("flat:10,depht=2", "flat has no setting 'depht'"),
         ("mcts:10,bias=x", "is a number"),
         ("ppo", "needs the path"),
+        ("untrained:1", "takes no argument"),
+        ("search:200", "needs the path of a network and a number"),
     ],
 )
 def test_bad_specs(spec, message):
@@ -124,8 +168,6 @@ def test_bad_specs(spec, message):
 
 
 def test_network_files_that_are_missing_damaged_or_foreign(tmp_path):
-    from agents.networks import NetworkForm, PolicyValueNet, save_network
-
     variant = make_variant("samurai", 2)
     path = tmp_path / "net.safetensors"
     with pytest.raises(FileNotFoundError, match="no network at"):
@@ -134,8 +176,17 @@ def test_network_files_that_are_missing_damaged_or_foreign(tmp_path):
     agent = make_agent(f"ppo:{path}", variant)
     states = positions(variant, 5, 3)
     assert len(agent.act(states, np.zeros(5, np.uint64))) == 5
-    with pytest.raises(ValueError, match="it cannot play samurai players=3"):
-        make_agent(f"ppo:{path}", make_variant("samurai", 3))
+    for spec in (f"ppo:{path}", f"search:{path}:10"):
+        with pytest.raises(ValueError, match="it cannot play samurai players=3"):
+            make_agent(spec, make_variant("samurai", 3))
+    for settings, message in [
+        ("many", "takes a number of simulations"),
+        ("0", "at least 1 simulation"),
+        ("5,together=0", "at least 1 simulation"),
+        ("5,depth=1", "no setting 'depth'"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            make_agent(f"search:{path}:{settings}", variant)
     whole = path.read_bytes()
     path.write_bytes(whole[:-100])
     with pytest.raises(ValueError, match="damaged or does not fit"):

@@ -1,0 +1,291 @@
+"""Tree search with a network: PUCT (Silver et al., 2017) over redetermined states, leaves evaluated in batches.
+
+As in `agents.mcts` there is one tree for the seat to move, its nodes known by the actions that lead to them, every
+simulation draws a fresh redetermination of the root, and returns are vectors (max-n). The network gives the
+priors of a node's actions and the returns to expect there; a few simulations descend before it is asked, those
+under way counting as lost so that they part (Chaslot et al., 2008).
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.base import read_settings
+from agents.networks import PolicyValueNet, check_fits, load_network
+from agents.ppo import PPOAgent
+from samurai_env.core import bits
+from samurai_env.core.compile import bind, jit
+from samurai_env.core.game import Game, Variant
+
+legal: Any = None  # put in by `bind`
+step: Any = None
+returns: Any = None
+redetermine: Any = None
+
+TREES = 1 << 16  # nodes held at once, over all games searched together
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to search with a network. experiments/LOG.md has what was measured around the defaults.
+
+    Attributes:
+        simulations: simulations a decision.
+        exploration: weight of the prior in PUCT.
+        together: simulations that descend before the network is asked.
+    """
+
+    simulations: int = 200
+    exploration: float = 1.0
+    together: int = 8
+
+
+NUMBERS = {"exploration": float, "together": int}
+
+
+def node_type(num_players: int, num_actions: int) -> np.dtype:
+    """One node: priors of the actions there, sum of returns by seat, the action that leads to it, links, counts."""
+    return np.dtype(
+        [
+            ("value", "<f8", (num_players,)),
+            ("prior", "<f4", (num_actions,)),
+            ("action", "<i4"),
+            ("child", "<i4"),
+            ("sibling", "<i4"),
+            ("visits", "<i4"),
+            ("pending", "<i4"),
+            ("known", "<i4"),
+        ],
+        align=True,
+    )
+
+
+@jit
+def clear(node, action, sibling):
+    """Begin a node."""
+    node.value[:] = 0.0
+    node.prior[:] = 0.0
+    node.action = action
+    node.child = -1
+    node.sibling = sibling
+    node.visits = 0
+    node.pending = 0
+    node.known = 0
+
+
+@jit
+def back_up(nodes, path, depth, out):
+    """Add what a simulation found to the nodes on its path."""
+    for i in range(depth + 1):
+        node = nodes[path[i]]
+        node.pending -= 1
+        node.visits += 1
+        for seat in range(out.shape[0]):
+            node.value[seat] += out[seat]
+
+
+@jit
+def best_child(nodes, index, words, mover, exploration, usual):
+    """The best known child that is legal (-1 if none), its score, and the action of highest prior without a child.
+
+    `words` loses the actions that have a child. `usual` is the prior of actions that were not legal when the
+    network was asked: another redetermination may allow them.
+    """
+    node = nodes[index]
+    reach = exploration * np.sqrt(np.float64(node.visits + node.pending))
+    best, best_score = -1, -np.inf
+    child = node.child
+    while child >= 0:
+        this = nodes[child]
+        if bits.contains(words, this.action):
+            words[this.action >> 6] &= ~bits.bit(this.action & 63)
+            tries = this.visits + this.pending
+            prior = max(np.float64(node.prior[this.action]), usual)
+            score = (this.value[mover] - this.pending) / tries + reach * prior / (1.0 + tries)
+            if score > best_score:
+                best, best_score = child, score
+        child = this.sibling
+    action, prior = -1, -1.0
+    for i in range(words.shape[0]):
+        word = words[i]
+        while word != np.uint64(0):
+            candidate = 64 * i + np.int64(bits.lowest(word))
+            word &= word - bits.ONE
+            if node.prior[candidate] > prior:
+                action, prior = candidate, np.float64(node.prior[candidate])
+    if action >= 0:
+        level = (node.value[mover] - node.pending) / max(1, node.visits + node.pending)
+        if level + reach * max(prior, usual) <= best_score:
+            action = -1
+    return best, action
+
+
+def descend(roots, trees, used, exploration, leaves, paths, depths, words, out, rngs):
+    """Let simulations descend to leaves the network does not know yet; those that end a game are backed up at once.
+
+    Args:
+        roots: records (games,), the positions searched.
+        trees: nodes (games, simulations in all + 1).
+        used: int64 (games,), in and out: nodes used.
+        exploration: see `Settings`.
+        leaves: records (games, simulations), out.
+        paths: int32 (games, simulations, longest), out: the nodes on the way.
+        depths: int32 (games, simulations), out: length of the path less one; -1 for a simulation already backed up.
+        words: uint64 scratch.
+        out: float64 (seats,) scratch.
+        rngs: uint64 (games, 1).
+    """
+    for i in range(roots.shape[0]):
+        nodes, seat = trees[i], roots[i].seat
+        for j in range(leaves.shape[1]):
+            leaves[i, j] = roots[i]
+            state, path, node, depth = leaves[i, j], paths[i, j], 0, 0
+            redetermine(state, seat, rngs[i])
+            path[0] = 0
+            nodes[0].pending += 1
+            while nodes[node].known == 1 and not state.over:
+                legal(state, words)
+                usual = 0.5 / bits.count(words)
+                child, action = best_child(nodes, node, words, state.seat, exploration, usual)
+                if action >= 0:
+                    child = used[i]
+                    used[i] += 1
+                    clear(nodes[child], action, nodes[node].child)
+                    nodes[node].child = child
+                node = child
+                step(state, nodes[node].action)
+                depth += 1
+                path[depth] = node
+                nodes[node].pending += 1
+            depths[i, j] = depth
+            if state.over:
+                returns(state, out)
+                back_up(nodes, path, depth, out)
+                depths[i, j] = -1
+
+
+@jit
+def learn(trees, leaves, paths, depths, log_probs, values, out):
+    """Enter what the network says of the leaves, in order, and back it up; values begin with the leaf's seat."""
+    row, players = 0, out.shape[0]
+    for i in range(trees.shape[0]):
+        for j in range(leaves.shape[1]):
+            if depths[i, j] < 0:
+                continue
+            node = trees[i, paths[i, j, depths[i, j]]]
+            node.known = 1
+            for action in range(log_probs.shape[1]):
+                node.prior[action] = np.exp(log_probs[row, action])
+            for player in range(players):
+                out[(leaves[i, j].seat + player) % players] = values[row, player]
+            back_up(trees[i], paths[i, j], depths[i, j], out)
+            row += 1
+
+
+@jit
+def begin(trees):
+    """Empty the trees."""
+    for i in range(trees.shape[0]):
+        clear(trees[i, 0], -1, -1)
+
+
+@jit
+def read_roots(trees, counts, actions):
+    """Write how often each action was tried at the root, int64 (games, actions), and the action tried most."""
+    for i in range(trees.shape[0]):
+        most, child = -1, trees[i, 0].child
+        while child >= 0:
+            node = trees[i, child]
+            counts[i, node.action] = node.visits
+            if node.visits > most:
+                most, actions[i] = node.visits, node.action
+            child = node.sibling
+
+
+@cache
+def _bound(game: Game) -> Any:
+    c = game.compiled
+    scope = {"legal": c.legal, "step": c.step, "returns": c.returns, "redetermine": c.redetermine}
+    return bind(descend, game.name, scope)
+
+
+class SearchAgent:
+    """Searches anew for every decision, led by a network."""
+
+    def __init__(self, variant: Variant, net: PolicyValueNet, settings: Settings) -> None:
+        if settings.simulations < 1:
+            raise ValueError(f"a search needs at least 1 simulation a decision, not {settings.simulations}")
+        if settings.together < 1:
+            raise ValueError(f"at least 1 simulation descends at a time, not {settings.together}")
+        self.settings = settings
+        self.variant = variant
+        self._player = PPOAgent(variant, net)
+        self._descend = _bound(variant.game)
+        self._node = node_type(variant.num_players, variant.num_actions)
+        self._words = np.zeros(variant.num_words, np.uint64)
+        self._out = np.zeros(variant.num_players)
+
+    def visits(self, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What the search finds.
+
+        Args:
+            states: as for `act`.
+            keys: as for `act`.
+
+        Returns:
+            the actions tried most, int64 (games,); how often each was tried, int64 (games, actions); the returns
+            to expect by seat, float64 (games, players).
+        """
+        actions = np.zeros(len(states), np.int64)
+        counts = np.zeros((len(states), self.variant.num_actions), np.int64)
+        values = np.zeros((len(states), self.variant.num_players))
+        group = max(1, TREES // self.settings.simulations)
+        for first in range(0, len(states), group):
+            rows = slice(first, first + group)
+            self._search(states[rows], keys[rows], actions[rows], counts[rows], values[rows])
+        return actions, counts, values
+
+    def _search(
+        self, roots: np.ndarray, keys: np.ndarray, actions: np.ndarray, counts: np.ndarray, values: np.ndarray
+    ) -> None:
+        games, left = len(roots), self.settings.simulations
+        trees = np.empty((games, left + 1), self._node)
+        begin(trees)
+        used, rngs = np.ones(games, np.int64), keys.reshape(-1, 1).copy()
+        while left > 0:
+            together = 1 if left == self.settings.simulations else min(left, self.settings.together)
+            left -= together
+            leaves = np.empty((games, together), roots.dtype)
+            paths = np.empty((games, together, self.variant.max_steps + 2), np.int32)
+            depths = np.empty((games, together), np.int32)
+            self._descend(
+                roots, trees, used, self.settings.exploration, leaves, paths, depths, self._words, self._out, rngs
+            )
+            waiting = leaves[depths >= 0]
+            if len(waiting):
+                log_probs, found = self._player.evaluate(waiting)
+                learn(trees, leaves, paths, depths, log_probs.numpy(), found.numpy(), self._out)
+        read_roots(trees, counts, actions)
+        values[:] = trees["value"][:, 0] / trees["visits"][:, :1]
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """See `agents.base.Agent.act`."""
+        return self.visits(states, keys)[0]
+
+
+def make(variant: Variant, argument: str) -> SearchAgent:
+    """From a spec: `search:PATH:SIMULATIONS`, or with settings: `search:runs/first:200,exploration=2`.
+
+    Raises:
+        ValueError: no path, no number, fewer than 1 simulation, or an unknown setting.
+        FileNotFoundError: no network is there.
+    """
+    path, _, rest = argument.rpartition(":")
+    if not path:
+        raise ValueError("search needs the path of a network and a number, as in search:runs/first:200")
+    net = load_network(Path(path))
+    check_fits(net, variant, Path(path))
+    return SearchAgent(variant, net, Settings(**read_settings("search", rest, NUMBERS)))
