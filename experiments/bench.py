@@ -25,6 +25,7 @@ from experiments import bench_growth, bench_parts, bench_peers, bench_replay
 from experiments.bench_page import PAGE, RESULTS, page_parts
 from experiments.common import at_least, command_line, commit, cpu_name, parse_options, run_program
 from experiments.pages import ROOT, refresh
+from experiments.peers import KINDS
 from experiments.timing import Figure, Meter
 from samurai_env import __version__, make_variant
 from samurai_env.core.game import Variant
@@ -99,8 +100,9 @@ def show(console: Console, title: str, head: Sequence[str], rows: Sequence[tuple
 def peers(variant: Variant, meter: Meter, config: Config, console: Console, folder: Path) -> dict[str, Any]:
     """Measure and show this project beside others; what to keep of it."""
     rows, missing = bench_peers.side_by_side(variant, meter, console, config.train)
-    shown = [((row.kind, row.who, row.what), row.figure) for row in rows]
-    show(console, "the same kind of work side by side", ("kind of work", "who", "what"), shown)
+    for kind in KINDS:
+        mine = [row for row in rows if row.kind == kind]
+        show(console, kind, ("who", "what", "threads"), [((r.who, r.what, str(r.threads)), r.figure) for r in mine])
     for line in missing:
         console.print(f"[yellow]{line}[/yellow]")
     return {"rows": [asdict(row) for row in rows], "missing": missing}

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from experiments.timing import Figure, Meter
-from samurai_env.core import loops
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant
-from samurai_env.core.loops import loops_of
 from samurai_env.envs.vector import GameVectorEnv
 
 MANY_GAMES = 4096  # with so many, threads are compared
@@ -52,25 +50,18 @@ class Replay:
         env.restore(self.states)
         return self.seconds(env.step)
 
-    def by_batch_call(self) -> float:
-        """Seconds that the compiled batch step takes, called with arrays made once."""
-        variant, count = self.variant, len(self.states)
-        states, ended, words = self.states.copy(), variant.new(count), np.zeros(variant.num_words, np.uint64)
-        observations = np.zeros((count, *variant.encoding().shape), np.int8)
-        masks, rewards = np.zeros((count, variant.num_actions), np.int8), np.zeros((count, variant.num_players), "f4")
-        done, own, final = np.zeros(count, np.bool_), np.zeros(count, np.float32), observations.copy()
-        actors, seats = np.zeros(count, np.int8), np.zeros(count, np.int8)
-        outputs = (done, actors, own, rewards, masks, observations, seats, ended, final, words)
-        batch_step = loops_of(variant.game).observing[variant.encoding_name(None)].batch_step
-        return self.seconds(lambda actions: batch_step(states, actions, loops.SAME_STEP, False, *outputs))
+    def by_batch_call(self, env: GameVectorEnv) -> float:
+        """Seconds that the compiled call behind these steps takes, on the arrays of an environment with one thread."""
+        env.restore(self.states)
+        (batch_step,), rewards = env._parts, np.empty(env.num_envs, np.float32)
+        return self.seconds(lambda actions: batch_step(actions, rewards))
 
 
 def replayed(variant: Variant, meter: Meter, num_envs: int) -> list[Figure]:
     """What the wrapper costs, and what a second thread brings: the same steps made in two ways, in turn."""
     few, env = Replay(variant, num_envs, meter), Replay.environment(num_envs, variant)
-    few.by_batch_call()  # compiles
     name = f"make_vec's env.step over the bare batch call, {num_envs} games"
-    figures = [meter.of(name, "x", lambda: few.by_environment(env) / few.by_batch_call())]
+    figures = [meter.of(name, "x", lambda: few.by_environment(env) / few.by_batch_call(env))]
     if (os.cpu_count() or 1) > 1:
         many, one = Replay(variant, MANY_GAMES, meter), Replay.environment(MANY_GAMES, variant)
         two = Replay.environment(MANY_GAMES, variant, threads=2)

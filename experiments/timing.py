@@ -15,6 +15,7 @@ T = TypeVar("T")
 STAT = "/proc/stat"
 OTHERS = 0.1  # of one core: a measurement in which other processes used more is repeated
 TICKS = 0.03  # seconds: the system counts in hundredths, so less than this cannot be told
+MOMENT = 1.0  # seconds before the next attempt
 AGAIN = 3  # repetitions of a disturbed measurement, before it is kept and marked
 
 
@@ -44,9 +45,11 @@ def used_by_others() -> float:
     return busy - sum(os.times()[:4])  # less this process and its children
 
 
-def undisturbed(run: Callable[[], T]) -> tuple[T, bool]:
-    """What `run` gives, and whether it was disturbed; repeated up to `AGAIN` times while it is."""
-    for _ in range(1 + AGAIN):
+def undisturbed(run: Callable[[], T], again: int = AGAIN) -> tuple[T, bool]:
+    """What `run` gives, and whether it was disturbed; repeated after a moment, up to `again` times, while it is."""
+    for attempt in range(1 + again):
+        if attempt:
+            time.sleep(MOMENT)
         before, started = used_by_others(), time.perf_counter()
         result = run()
         spent = time.perf_counter() - started
@@ -65,19 +68,20 @@ class Meter:
 
     def of(self, name: str, unit: str, measured: Callable[[], float]) -> Figure:
         """The figure whose single measurements `measured` gives."""
-        found = [undisturbed(measured) for _ in range(self.repetitions)]
-        values = [value for value, _ in found]
-        return Figure(name, unit, statistics.median(values), min(values), max(values), any(bad for _, bad in found))
+        values, disturbed = [], False
+        for _ in range(self.repetitions):
+            value, bad = undisturbed(measured, 0 if disturbed else AGAIN)  # once marked, repeating is in vain
+            values.append(value)
+            disturbed |= bad
+        return Figure(name, unit, statistics.median(values), min(values), max(values), disturbed)
 
     def rate(self, name: str, unit: str, run: Callable[[int], float]) -> Figure:
         """Rate of `run(amount) -> work done`, after a warm-up that also finds the right amount."""
         run(1)  # compiling, or loading what is compiled
-        amount, spent = 1, 0.0
+        amount, spent = 1, self._spent(run, 1)
         while spent < 0.1 * self.seconds:
             amount *= 2
-            started = time.perf_counter()
-            run(amount)
-            spent = time.perf_counter() - started
+            spent = self._spent(run, amount)
         amount = max(1, round(amount * self.seconds / spent))
 
         def measured() -> float:
@@ -86,3 +90,9 @@ class Meter:
             return work / (time.perf_counter() - started)
 
         return self.of(name, unit, measured)
+
+    @staticmethod
+    def _spent(run: Callable[[int], float], amount: int) -> float:
+        started = time.perf_counter()
+        run(amount)
+        return time.perf_counter() - started

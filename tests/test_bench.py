@@ -48,6 +48,7 @@ def test_wrong_settings_are_told():
 def others(monkeypatch):
     """CPU seconds that others will have used when a measurement begins and ends, one after the other."""
     readings: list[float] = []
+    monkeypatch.setattr(timing, "MOMENT", 0.0)
     monkeypatch.setattr(timing, "used_by_others", lambda: readings.pop(0))
     return readings
 
@@ -63,8 +64,9 @@ def test_it_is_marked_in_the_end(others):
     others += [float(n) for n in range(2 * (1 + timing.AGAIN))]
     assert timing.undisturbed(lambda: "done") == ("done", True)
     assert others == []
-    others += [float(n) for n in range(2 * (1 + timing.AGAIN))]
-    assert Meter(1).of("x", "s", lambda: 1.0).disturbed
+    others += [float(n) for n in range(2 * (3 + timing.AGAIN))]
+    assert Meter(3).of("x", "s", lambda: 1.0).disturbed  # the second and third are not repeated
+    assert others == []
 
 
 def test_a_system_that_does_not_tell_disturbs_nothing(monkeypatch):
