@@ -46,6 +46,7 @@ class Board:
         deals: of each meeting (games of each agent and variant, if cooperative) in the short form.
         full_deals: the same in the full form.
         slow: agents that play in the full form only.
+        width: a meeting ends once its interval is no wider (ratings only).
         players: their number; all that are possible, if cooperative and not given.
         options: of the game, as name=value.
         vary: cooperative games: an option of which every value is played.
@@ -57,6 +58,7 @@ class Board:
     deals: int
     full_deals: int
     slow: tuple[str, ...] = ()
+    width: float | None = None
     players: int | None = None
     options: tuple[str, ...] = ()
     vary: str | None = None
@@ -69,6 +71,7 @@ class Board:
             num_players=self.players,
             options=self.options,
             deals=self.full_deals if full else self.deals,
+            width=self.width,
             output=Path(os.path.relpath(folder / self.name)),  # it becomes part of the command on the page
         )
 
@@ -181,7 +184,8 @@ def team(board: Board, folder: Path) -> str | None:
     if not path.exists():
         return None
     config, wins = board.cooperative(folder, True), cooperative.Wins(path)
-    parts = [f"## {find_game(board.game).title}", "Games won with the agent in every seat, 95 % intervals."]
+    number = "" if board.players is None else f", {board.players} players"
+    parts = [f"## {find_game(board.game).title}{number}", "Games won with the agent in every seat, 95 % intervals."]
     for agent, counts, head, rows in cooperative.tables(config, wins):
         again = replace(config, agents=(agent,), games=max(counts))
         parts += [f"`{agent}`, {span(counts)} games each:", table(head, rows)]
