@@ -4,9 +4,9 @@ The model is Bradley and Terry's (1952), with more players Plackett and Luce's f
 wins is its agent's strength over the sum of those at the table.
 
 Intervals come from the Bayesian bootstrap over deals (Rubin, 1981): each resample gives the deals of a meeting random
-weights. To every meeting one imagined deal is added, won as often as by equals (with two players Jeffreys' prior), so
-that a meeting without a single loss still leaves doubt: the plain bootstrap would give it an interval of no width.
-Where no number of games could bound a rating, because an agent never won (or never lost), the interval is open.
+weights. Every agent is given one imagined deal, won as often as by equals and spread over its meetings (if two agents
+meet, Jeffreys' prior): one that never lost still leaves doubt, while the plain bootstrap would give it an interval of no
+width. Where nothing played bounds a rating, because an agent never won (or never lost), the interval is open.
 """
 
 from collections.abc import Mapping
@@ -15,6 +15,11 @@ import numpy as np
 
 ELO = 400.0 / np.log(10.0)
 Meetings = Mapping[tuple[int, int], np.ndarray]  # (one, others) -> win shares of the one, (deals, games of a deal)
+
+
+def imagined_deals(meetings: Meetings) -> float:
+    """The imagined deals of each meeting: one for every agent, spread over the meetings that it has on average."""
+    return len({agent for pair in meetings for agent in pair}) / (2.0 * len(meetings))
 
 
 def resampled_shares(meetings: Meetings, players: int, rng: np.random.Generator, resamples: int) -> np.ndarray:
@@ -27,15 +32,15 @@ def resampled_shares(meetings: Meetings, players: int, rng: np.random.Generator,
         resamples: how many.
 
     Returns:
-        float64 (1 + resamples, meetings); row 0 is what was seen, with the imagined deal.
+        float64 (1 + resamples, meetings); row 0 is what was seen, with the imagined deals.
     """
-    par = 1.0 / players
-    columns = []
+    prior = imagined_deals(meetings)
+    par, columns = 1.0 / players, []
     for shares in meetings.values():
         deals = shares.mean(1)
-        seen = (deals.sum() + par) / (len(deals) + 1)
+        seen = (deals.sum() + prior * par) / (len(deals) + prior)
         weights = rng.standard_exponential((resamples, len(deals)))
-        won, lost = rng.standard_gamma(par, resamples), rng.standard_gamma(1.0 - par, resamples)
+        won, lost = rng.standard_gamma(prior * par, resamples), rng.standard_gamma(prior * (1.0 - par), resamples)
         drawn = (weights @ deals + won) / (weights.sum(1) + won + lost)
         columns.append(np.append(seen, drawn))
     return np.clip(np.stack(columns, axis=1), 1e-9, 1.0 - 1e-9)
@@ -115,7 +120,7 @@ def rate(
     table[anchor] = 0.0
     if not known:
         return table
-    games = np.array([shares.size + players for shares in known.values()], float)
+    games = np.array([shares.size for shares in known.values()]) + players * imagined_deals(known)
     shares = resampled_shares(known, players, rng, resamples)
     strengths = ELO * fit(np.array(list(known)), games, shares, agents, anchor, players)
     low, high = np.percentile(strengths[1:], [2.5, 97.5], axis=0)

@@ -62,14 +62,17 @@ def test_ratings_recover_known_strengths(players):
     assert (np.delete(table[:, 2] - table[:, 1], 1) < 50).all()
 
 
-def test_intervals_of_ratings_cover_what_they_should():
-    strengths, covered, trials = np.log([3.0, 1.0, 0.4]), np.zeros(3), 150
+@pytest.mark.parametrize("strengths", [(1.1, 0.0, -0.9), (6.0, 3.0, 0.0, -2.0, -5.0)])
+@pytest.mark.parametrize("players", [2, 4])
+def test_intervals_of_ratings_cover_what_they_should(strengths, players):
+    trials, covered, anchor = 100, 0, strengths.index(0.0)
+    known = ELO * np.array(strengths)
     for seed in range(trials):
-        table = rate(meetings(strengths, 60, 2, seed), 3, 1, 2, np.random.default_rng(seed), 200)
-        known = ELO * (strengths - strengths[1])
-        covered += (table[:, 1] <= known) & (known <= table[:, 2])
-    assert covered[1] == trials
-    assert (covered >= 0.9 * trials).all()  # 0.95 less nearly three standard deviations
+        rng = np.random.default_rng(seed)
+        table = rate(meetings(strengths, 60, players, seed), len(strengths), anchor, players, rng, 100)
+        assert table[anchor].tolist() == [0.0, 0.0, 0.0]
+        covered += ((table[:, 1] <= known) & (known <= table[:, 2])).sum() - 1
+    assert covered / (len(strengths) - 1) >= 0.9 * trials
 
 
 def test_who_lost_everything_has_an_open_interval():
