@@ -5,7 +5,7 @@ wins is its agent's strength over the sum of those at the table.
 
 Intervals come from the Bayesian bootstrap over deals (Rubin, 1981): each resample gives the deals of a meeting random
 weights. Every agent is given one imagined deal, won as often as by equals and spread over its meetings (if two agents
-meet, Jeffreys' prior): one that never lost still leaves doubt, while the plain bootstrap would give it an interval of no
+meet, Jeffreys' prior): one that never lost still leaves doubt, while the plain bootstrap would give its interval no
 width. Where nothing played bounds a rating, because an agent never won (or never lost), the interval is open.
 """
 
