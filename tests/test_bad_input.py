@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from samurai_env.core.game import find_game
+from samurai_env.core.loops import loops_of
 from samurai_env.core.record import HEADER
 from samurai_env.position import MAGIC, IllegalActionError, Position, parse_spec
 from samurai_env.record import GameRecord, RecordError
@@ -188,6 +189,45 @@ def test_a_seat_that_the_game_does_not_have() -> None:
 def test_options_that_contradict_the_spec() -> None:
     with pytest.raises(ValueError, match="the saved game has edition=1998, this variant is"):
         Position.restore(saved_with(some_position(), "edition", (), 0))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_no_position_of_a_game_contradicts_itself(game) -> None:
+    for variant in all_variants(find_game(game)):
+        states = np.concatenate([position.states for position in sampled(variant, range(2), 10)])
+        variant.check(states)
+        for seat in range(variant.num_players):
+            for i in range(len(states)):
+                loops_of(variant.game).resample(states, i, seat, np.array([i], np.uint64))
+            variant.check(states)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_field_that_contradicts_others_is_noticed(game) -> None:
+    variant = find_game(game).variant(3)
+    limits = {field.name: field.limits for field in variant.game.fields(3)}
+    positions = [play_random(Position(variant, seed), random.Random(seed), 10 + seed) for seed in range(10)]
+    noticed = {name: 0 for name, _ in variant.game.contradictions(positions[0].states)}
+    assert len(noticed) > 8
+    for name in noticed:
+        for position in positions:
+            forged = position.states.repeat(position.states[name].size)  # a copy for each number of the field
+            values, (low, high) = forged[name].reshape(len(forged), -1), limits[name]
+            for i in range(len(forged)):
+                values[i, i] = values[i, i] + 1 if values[i, i] < high else low
+            wrong = np.zeros(len(forged), np.bool_)
+            for _, where in variant.game.contradictions(forged):
+                wrong |= where.reshape(len(forged), -1).any(1)
+            noticed[name] += int(wrong.any())
+    assert min(noticed.values()) > 0, noticed  # unused places of stacks may hold anything
+    assert sum(noticed.values()) > 0.8 * len(noticed) * len(positions), noticed
+
+
+def test_the_contradiction_is_named() -> None:
+    position = some_position()
+    value = int(position.record["influence"][0, 0, 0])
+    with pytest.raises(ValueError, match="field 'influence' of the saved game contradicts its other fields"):
+        Position.restore(saved_with(position, "influence", (0, 0, 0), value + 1))
 
 
 # ---------------------------------------------------------------- records

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from samurai_env.board import actions, advice, evaluation, hidden, notation, observation, rules, scene, state, text
+from samurai_env.board.contradictions import contradictions
 from samurai_env.board.tiles import HAND, TILES
 from samurai_env.board.topology import FIGURES_EACH
 from samurai_env.core.compile import jit
@@ -73,4 +74,5 @@ GAME = Game(
     text=text.text,
     secret=lambda record: record["phase"] == state.FIRST_HAND,
     progress_meaning="the share of all figures in play that the seat has captured",
+    contradictions=contradictions,
 )

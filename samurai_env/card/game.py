@@ -19,6 +19,7 @@ from samurai_env.card import (
     text,
 )
 from samurai_env.card.cards import CARDS_EACH, STONES_EACH
+from samurai_env.card.contradictions import contradictions
 from samurai_env.card.topology import VILLAGES
 from samurai_env.core.compile import jit
 from samurai_env.core.game import Compiled, Game
@@ -86,4 +87,5 @@ GAME = Game(
     text=text.text,
     progress_meaning="the stones that the seat has taken, as a part of the supply at the start",
     settings=settings,
+    contradictions=contradictions,
 )

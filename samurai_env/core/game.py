@@ -5,7 +5,7 @@ over one record. A `Variant` is a game with a number of players and options; all
 (environments, search, learning, tournaments, records, pictures) is written against these two alone.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -97,6 +97,11 @@ def nothing_more(record: np.ndarray) -> dict[str, Any]:
     return {}
 
 
+def nothing_derived(records: np.ndarray) -> Iterable[tuple[str, np.ndarray]]:
+    """No field of the game follows from others."""
+    return ()
+
+
 @dataclass(frozen=True, eq=False)  # compared and hashed by identity: there is one object a game
 class Game:
     """One game of the family.
@@ -122,6 +127,8 @@ class Game:
         settings: (number of players, options) -> contents of further record fields that the options decide.
         describe_result: record of a finished game -> what else to tell of its end, for the environments' `info`. An
             entry "result" that is "truncated" says that the game was cut off at its limit of decisions.
+        contradictions: records (count,) -> names of fields that follow from others, each with an array that is true
+            where a record says otherwise; only a forged record does.
     """
 
     name: str
@@ -143,6 +150,7 @@ class Game:
     secret: Callable[[np.void], bool] = lambda record: False
     settings: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] = no_settings
     describe_result: Callable[[np.ndarray], dict[str, Any]] = nothing_more
+    contradictions: Callable[[np.ndarray], Iterable[tuple[str, np.ndarray]]] = nothing_derived
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and deepcopy by name: compiled functions stay where they are."""
@@ -292,3 +300,6 @@ class Variant:
         for name in self.game.settings(self.num_players, self.options):
             if np.any(records[name] != self._blank[0][name]):
                 raise ValueError(f"field {name!r} of the saved game is not what {self.spec} means here")
+        for name, wrong in self.game.contradictions(np.asarray(records).reshape(-1)):
+            if np.any(wrong):
+                raise ValueError(f"field {name!r} of the saved game contradicts its other fields")

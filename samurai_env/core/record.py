@@ -65,3 +65,8 @@ def check_record(record: np.ndarray | np.void, fields: list[Field]) -> None:
                 f"field {field.name!r} of the saved game holds values from {values.min()} to {values.max()}, "
                 f"a legal game has {low} to {high}"
             )
+
+
+def as_word(bits: np.ndarray) -> np.ndarray:
+    """Bit sets (uint64) of the true places along the last axis, which has 64 at most."""
+    return (bits.astype(np.uint64) << np.arange(bits.shape[-1], dtype=np.uint64)).sum(-1, dtype=np.uint64)

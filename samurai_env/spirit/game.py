@@ -20,6 +20,7 @@ from samurai_env.spirit import (
     text,
 )
 from samurai_env.spirit.cards import FAMILIES, FARMSTEADS, GRADES, MOST, ROUNDS
+from samurai_env.spirit.contradictions import contradictions
 from samurai_env.spirit.state import RESULTS, WON
 from samurai_env.spirit.village import score, total_of
 
@@ -88,4 +89,5 @@ GAME = Game(
     progress_meaning="half the share of the rounds survived, half the share of village and lives that is left",
     settings=options.settings,
     describe_result=describe_result,
+    contradictions=contradictions,
 )

@@ -1,0 +1,40 @@
+"""What of a record follows from its other fields, so that a forged one is found out."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from samurai_env.spirit.cards import CARDS, MOST, SAMURAI, SYMBOL, SYMBOLS, VALUE
+from samurai_env.spirit.state import IN_HAND, INTRUDER_STACK, LEFT0, LINE0, RAIDERS, RUNNING
+
+NUMBERS = np.arange(CARDS)
+
+
+def contradictions(records: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """Names of fields, and where records (shape (count,)) say otherwise there than in others."""
+    where, seats = records["where"][:, None], np.arange(MOST)[:, None]
+    who = records["who"]
+    yield "who", (who < 0) != (seats[:, 0] >= records["players"][:, None])
+    sits = who[:, None] == np.arange(len(SAMURAI))[:, None]
+    yield "seat_of", records["seat_of"] != np.where(sits.any(2), sits.argmax(2), -1)
+
+    for name, place in (("raiders", RAIDERS), ("intruders", INTRUDER_STACK)):
+        used = records[f"{name}_left"][:, None] > NUMBERS
+        times = (used[..., None] & (records[name][..., None] == NUMBERS)).sum(1)
+        yield name, times != (records["where"] == place)
+    yield "card", (records["card"][:, None] == NUMBERS) != (records["where"] == IN_HAND)
+    for symbol in range(len(SYMBOLS)):
+        lies = (where == LEFT0 + seats) & (symbol == SYMBOL)
+        yield "left", (records["left"][:, :, symbol, None] == NUMBERS) != lies
+
+    line = where == LINE0 + seats
+    yield "total", records["total"] != (line * VALUE.astype(np.int64)).sum(2)
+    # From the last card of a line each lies on the one before: all but the last have one card on them.
+    beneath = (records["beneath"][:, :, None] == NUMBERS) & (records["where"][:, :, None] >= LINE0)
+    yield "last", (records["last"] < 0) == line.any(2)
+    last = (records["last"][..., None] == NUMBERS).sum(1)
+    yield "beneath", beneath.sum(1) + last != line.any(1)
+    yield "beneath", beneath.any(1) & (np.take_along_axis(records["where"], beneath.argmax(1), 1) != records["where"])
+
+    yield "choices", (records["choices"] > 0) == records["over"]
+    yield "result", (records["result"] != RUNNING) != records["over"]
