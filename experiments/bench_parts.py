@@ -161,7 +161,7 @@ def search(variant: Variant, meter: Meter, simulations: int) -> list[Figure]:
     loops_of(variant.game).begin(states, np.array([1], np.uint64))
     settings = {
         "default": Settings(simulations),
-        "random roll-outs": Settings(simulations, widening=0.0, bias=0.0, depth=-1),
+        "random roll-outs": Settings(simulations, temperature=np.inf, depth=-1),
     }
 
     def searching(agent: MCTSAgent) -> Callable[[int], float]:
@@ -224,9 +224,9 @@ def starting(variant: Variant, meter: Meter) -> list[Figure]:
 
     with tempfile.TemporaryDirectory() as empty:
         environment = {**os.environ, "NUMBA_CACHE_DIR": empty}
-        cold = run(environment)[1]  # once: a second run would find the cache filled
+        (_, cold), noisy = undisturbed(lambda: run(environment), again=0)  # a second run would find the cache filled
         warm = [undisturbed(lambda: run(environment)) for _ in range(meter.repetitions)]
-    figures = [Figure("first step, empty cache", "s", cold, cold, cold)]
+    figures = [Figure("first step, empty cache", "s", cold, cold, cold, noisy)]
     for name, index in (("first step, warm cache", 1), ("import samurai_env", 0)):
         values = [times[index] for times, _ in warm]
         disturbed = any(bad for _, bad in warm)
