@@ -139,7 +139,7 @@ def setting(variant: str) -> str:
     return ", ".join([f"{made.game.title}, {made.num_players} players", *special])
 
 
-def origin(results: Results) -> str:
+def origin(results: Results, again: tournament.Config) -> str:
     """By what and where a table was played, and the command that does it again."""
     commits = sorted({commit for meeting in results.meetings.values() for commit in meeting.commits})
     lines = [
@@ -148,7 +148,7 @@ def origin(results: Results) -> str:
         f"- Machine: {results.origin['machine']}; seeds of the deals: {results.origin['deal_seeds']}",
         *(f"- Network of `{spec}`: SHA-256 {digits}..." for spec, digits in results.networks.items()),
     ]
-    return "\n".join(lines) + f"\n\n```sh\n{results.origin['command']}\n```"
+    return "\n".join(lines) + f"\n\n```sh\n{command_line('experiments.tournament', again)}\n```"
 
 
 def ladder(board: Board, folder: Path, short: bool) -> str | None:
@@ -164,7 +164,10 @@ def ladder(board: Board, folder: Path, short: bool) -> str | None:
         return None
     results = Results(path)
     played = {agent for pair, meeting in results.meetings.items() if meeting.deals for agent in pair}
-    found = standings(results, [agent for agent in (*board.agents, *board.slow) if agent in played])
+    agents = tuple(agent for agent in (*board.agents, *board.slow) if agent in played)
+    if not agents:
+        return None
+    found = standings(results, agents)
     columns = [agent for agent in found.agents if agent in CONTROLS] if short else list(found.agents)
     head = [f"`{name}`" if name in columns else name for name in found.head(columns)]
     rows = [[f"`{agent}`", *found.row(agent, columns)[1:]] for agent in found.agents]
@@ -173,9 +176,9 @@ def ladder(board: Board, folder: Path, short: bool) -> str | None:
         return f"**{setting(results.variant)}**\n\n{text}"
     others = found.variant.num_players - 1
     meaning = "against that of the column" if others == 1 else f"in one seat among {others} copies of the column's"
-    par = f"par is 1/{others + 1}"
-    about = f"Columns with the names of agents: win share of the row's agent {meaning}; {par}."
-    return f"## {setting(results.variant)}\n\n{about}\n\n{text}\n\n{origin(results)}"
+    about = f"Columns with the names of agents: win share of the row's agent {meaning}; par is 1/{others + 1}."
+    again = replace(board.tournament(folder, False), agents=agents, deals=max(found.deals.values()))
+    return f"## {setting(results.variant)}\n\n{about}\n\n{text}\n\n{origin(results, again)}"
 
 
 def team(board: Board, folder: Path) -> str | None:
