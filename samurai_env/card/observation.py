@@ -17,7 +17,7 @@ from samurai_env.card.setup import hand_size
 from samurai_env.card.state import CELL, PHASES, VILLAGE
 from samurai_env.card.topology import REACH, STEP_X, STEP_Y, VILLAGES
 from samurai_env.core.bits import has
-from samurai_env.core.compile import jit
+from samurai_env.core.compile import inlined, jit
 from samurai_env.core.encoding import Block, Encoding
 
 VILLAGE_KINDS = len(VILLAGE_CODES)
@@ -78,7 +78,7 @@ _WAITING_BLOCK = Block(
 # With rows = 1 the blocks of a single row follow one another. All expect zeros where they write nothing.
 
 
-@jit
+@inlined
 def write_village(state, observer, village, out, i, rows, row):
     """Write the village blocks of a laid village at `out[i:]`; the index after them."""
     n = state.hand.shape[0]
@@ -110,7 +110,7 @@ def write_village(state, observer, village, out, i, rows, row):
     return i + (7 * n + 16) * rows
 
 
-@jit
+@inlined
 def write_player(state, observer, player, out, i, rows, row):
     """Write the player blocks of one player at `out[i:]`; the index after them."""
     n = state.hand.shape[0]
@@ -129,7 +129,7 @@ def write_player(state, observer, player, out, i, rows, row):
     return i + 2 * rows
 
 
-@jit
+@inlined
 def write_table(state, observer, out, i):
     """Write the table blocks at `out[i:]`; the index after them."""
     for shape in range(3):
@@ -151,14 +151,14 @@ def write_table(state, observer, out, i):
     return i + KINDS
 
 
-@jit
+@inlined
 def waiting_place(state, choice):
     """Coordinates of the place number `choice` that waits for a village card."""
     side = waiting_side(state, choice)
     return cell_x(state, state.laid) + STEP_X[side], cell_y(state, state.laid) + STEP_Y[side]
 
 
-@jit
+@inlined
 def write_waiting(state, out, i):
     """Write the block `waiting` at `out[i:]`."""
     if state.phase == VILLAGE:
@@ -181,7 +181,7 @@ def _size(blocks: tuple[Block, ...]) -> int:
     return sum(b.size for b in blocks)
 
 
-@jit
+@inlined
 def observe_flat(state, seat, out):
     """Write the `flat` encoding of what `seat` sees into `out` (int8, its size)."""
     n = state.hand.shape[0]

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from samurai_env.core.compile import jit
+from samurai_env.core.compile import inlined, jit
 from samurai_env.core.encoding import Block, Encoding
 from samurai_env.spirit.cards import (
     BACKS,
@@ -65,16 +65,29 @@ def _face(name: str, shape: tuple[int, ...], of: str) -> list[Block]:
 FACE = 2 + len(SYMBOLS) + len(ICONS)  # entries of a card's face
 
 
-@jit
+def _faces() -> np.ndarray:
+    """What is printed on each card as a row, after a row of zeros for no card (card number -1)."""
+    rows = np.zeros((CARDS + 1, FACE), np.int8)
+    for card in range(CARDS):
+        row = rows[card + 1]
+        row[0], row[-1] = VALUE[card], FLAMES[card]
+        if SYMBOL[card] != NOTHING:
+            row[1 + SYMBOL[card]] = 1
+        for icon in CARD_ICONS[card]:
+            if icon != NOTHING:
+                row[1 + len(SYMBOLS) + icon] += 1
+    return rows
+
+
+FACES = _faces()
+FIRST_ICON = 1 + len(SYMBOLS)  # in a face
+
+
+@inlined
 def write_face(card, out, i):
-    """Write what is printed on a card at `out[i:]` (zeros before)."""
-    out[i] = VALUE[card]
-    if SYMBOL[card] != NOTHING:
-        out[i + 1 + SYMBOL[card]] = 1
-    for k in range(2):
-        if CARD_ICONS[card, k] != NOTHING:
-            out[i + 1 + len(SYMBOLS) + CARD_ICONS[card, k]] += 1
-    out[i + FACE - 1] = FLAMES[card]
+    """Write what is printed on a card, or zeros for none, at `out[i:]`."""
+    for k in range(FACE):
+        out[i + k] = FACES[card + 1, k]
 
 
 # --- Players ---
@@ -108,53 +121,58 @@ def _player_blocks(players: tuple[int, ...]) -> list[Block]:
     ]
 
 
-PLAYER_WIDTHS = np.array([b.size for b in _player_blocks(())], np.int64)
-PLAYER = int(PLAYER_WIDTHS.sum())
+PLAYER = sum(b.size for b in _player_blocks(()))
+BITS = np.uint64(4)  # of a card's value in a packed line
+VALUE_BITS = np.uint64(15)
 
 
-@jit
-def write_player(state, observer, player, out, i):
-    """Write the player blocks of one player at `out[i:]` (zeros before)."""
+@inlined
+def line_values(state, seat):
+    """The values of the first cards of a combat line, four bits a card, the first card lowest."""
+    line, card = np.uint64(0), state.last[seat]
+    while card != NOTHING:  # from the last card on; what is shifted out lies beyond the first 16
+        line = (line << BITS) | np.uint64(VALUE[card])
+        card = state.beneath[card]
+    return line
+
+
+@inlined
+def write_player(state, observer, player, out, i, rows, row):
+    """Write the player blocks of one player, as row `row` of `rows`, at `out[i:]` (zeros before); the index after them.
+
+    `rows` rows of the first block come first, then `rows` of the second ...
+    """
     seat = (observer + player) % state.players
     samurai = state.who[seat]
-    out[i + samurai] = 1
-    i += MOST
-    out[i] = state.animal[seat]
-    out[i + 1] = state.wounded[seat]
-    out[i + 2] = (state.passed >> seat) & 1
-    out[i + 3] = seat == state.active and not state.over
-    out[i + 4] = seat == state.seat and not state.over
+    out[i + MOST * row + samurai] = 1
+    i += MOST * rows
+    out[i + row] = state.animal[seat]
+    out[i + rows + row] = state.wounded[seat]
+    out[i + 2 * rows + row] = (state.passed >> seat) & 1
+    out[i + 3 * rows + row] = seat == state.active and not state.over
+    out[i + 4 * rows + row] = seat == state.seat and not state.over
     for k in range(state.nested):
         if state.kiai_seat[k] == seat:
-            out[i + 5] = 1
-    out[i + 6] = min(state.total[seat], HIGHEST)
-    out[i + 7] = kiai_of(state, seat)
-    i += 8
-    length, card = 0, state.last[seat]
-    while card != NOTHING:
-        length += 1
-        card = state.beneath[card]
-    card = state.last[seat]
-    for k in range(length - 1, -1, -1):
-        if k < LINE:
-            out[i + k] = VALUE[card]
-        card = state.beneath[card]
-    i += LINE
-    card = state.last[seat]
-    if card != NOTHING:
-        for k in range(2):
-            if CARD_ICONS[card, k] != NOTHING:
-                out[i + CARD_ICONS[card, k]] += 1
-    i += len(ICONS)
+            out[i + 5 * rows + row] = 1
+    out[i + 6 * rows + row] = min(state.total[seat], HIGHEST)
+    out[i + 7 * rows + row] = kiai_of(state, seat)
+    i += 8 * rows
+    line = line_values(state, seat)
+    for k in range(LINE):
+        out[i + LINE * row + k] = (line >> (BITS * np.uint64(k))) & VALUE_BITS
+    i += LINE * rows
+    for icon in range(len(ICONS)):
+        out[i + len(ICONS) * row + icon] = FACES[state.last[seat] + 1, FIRST_ICON + icon]
+    i += len(ICONS) * rows
     for symbol in range(len(SYMBOLS)):
-        if state.left[seat, symbol] != NOTHING:
-            out[i + symbol] = VALUE[state.left[seat, symbol]]
-    i += len(SYMBOLS)
-    out[i] = (state.away >> samurai) & 1 == 0
-    i += 1
+        out[i + len(SYMBOLS) * row + symbol] = FACES[state.left[seat, symbol] + 1, 0]
+    i += len(SYMBOLS) * rows
+    out[i + row] = (state.away >> samurai) & 1 == 0
+    i += rows
     for token in range(MOST):
-        out[i + token] = (state.borrowed[seat] >> token) & 1
-        out[i + MOST + token] = (state.granted[seat] >> token) & 1
+        out[i + MOST * row + token] = (state.borrowed[seat] >> token) & 1
+        out[i + MOST * (rows + row) + token] = (state.granted[seat] >> token) & 1
+    return i + 2 * MOST * rows
 
 
 # --- The table ---
@@ -192,7 +210,7 @@ def _table_blocks(n: int) -> list[Block]:
     ]
 
 
-@jit
+@inlined
 def write_table(state, observer, out, i):
     """Write the table blocks at `out[i:]` (zeros before); the index after them."""
     n = state.players
@@ -232,8 +250,8 @@ def write_table(state, observer, out, i):
         if state.icon + k < 2 and state.icons[state.icon + k] != NOTHING:
             out[i + k * len(ICONS) + state.icons[state.icon + k]] = 1
     i += 2 * len(ICONS)
+    write_face(state.card, out, i)
     if state.card != NOTHING:
-        write_face(state.card, out, i)
         out[i + FACE + (state.holder - observer + n) % n] = 1
         for seat in range(n):
             out[i + FACE + n + (seat - observer + n) % n] = (state.had >> seat) & 1
@@ -244,7 +262,7 @@ def write_table(state, observer, out, i):
     return write_kiai(state, observer, out, i)
 
 
-@jit
+@inlined
 def write_kiai(state, observer, out, i):
     """The end of the table blocks: what the innermost Kiai has come to, and the opened raiders."""
     n, inner = state.players, state.nested - 1
@@ -258,19 +276,16 @@ def write_kiai(state, observer, out, i):
             out[i + 1 + n + MOST] = state.kiai_a[inner]
     i += 2 + n + MOST
     # One array a block: values, symbols, icons, flames, each by place.
-    row = np.zeros(FACE, np.int8)
-    icons, flames = i + LOOK * (1 + len(SYMBOLS)), i + LOOK * (FACE - 1)
+    symbols, icons, flames = i + LOOK, i + LOOK * FIRST_ICON, i + LOOK * (FACE - 1)
     for k in range(min(LOOK, state.raiders_left)):
         card = state.raiders[state.raiders_left - 1 - k]
         if state.known[card] == PLACE_KNOWN:
-            row[:] = 0
-            write_face(card, row, 0)
-            out[i + k] = row[0]
-            out[flames + k] = row[FACE - 1]
+            out[i + k] = FACES[card + 1, 0]
+            out[flames + k] = FACES[card + 1, FACE - 1]
             for symbol in range(len(SYMBOLS)):
-                out[i + LOOK + k * len(SYMBOLS) + symbol] = row[1 + symbol]
+                out[symbols + k * len(SYMBOLS) + symbol] = FACES[card + 1, 1 + symbol]
             for icon in range(len(ICONS)):
-                out[icons + k * len(ICONS) + icon] = row[1 + len(SYMBOLS) + icon]
+                out[icons + k * len(ICONS) + icon] = FACES[card + 1, FIRST_ICON + icon]
     return i + LOOK * FACE
 
 
@@ -293,37 +308,46 @@ def flat(num_players: int) -> Encoding:
     return Encoding((sum(b.size for b in blocks),), 0, blocks, "one number an entry")
 
 
+@inlined
+def hidden_in_stacks(zone, known):
+    """What `hidden_state` is for a card that does not lie in the box, from the fields `where` and `known`."""
+    stacked = (zone == RAIDERS) | (zone == INTRUDER_STACK)
+    return stacked * ((known != PLACE_KNOWN) + ((known != PLACE_KNOWN) & (known != UNSEEN)))
+
+
 @jit
 def hidden_state(state, card):
     """0 if it is known where a card is, 1 if it has not been seen, 2 if it is known to be in one of the stacks."""
-    zone, known = state.where[card], state.known[card]
-    if zone == BOX:
+    if state.where[card] == BOX:
         return 1 if FIRST[state.round - 1] <= card < FIRST[state.round] else 0
-    if (zone == RAIDERS or zone == INTRUDER_STACK) and known != PLACE_KNOWN:
-        return 1 if known == UNSEEN else 2
-    return 0
+    return hidden_in_stacks(state.where[card], state.known[card])
 
 
-@jit
+@inlined
 def observe_flat(state, seat, out):
     """Write the `flat` encoding of what `seat` sees into `out` (int8, its size)."""
     n = state.players
     out[:] = 0
-    row = np.zeros(PLAYER, np.int8)
     for player in range(n):
-        row[:] = 0
-        write_player(state, seat, player, row, 0)
-        start, read = 0, 0
-        for width in PLAYER_WIDTHS:
-            for k in range(width):
-                out[start + player * width + k] = row[read + k]
-            start += n * width
-            read += width
+        write_player(state, seat, player, out, 0, n, player)
     i = write_table(state, seat, out, n * PLAYER)
+    hidden, discarded = out[i : i + CARDS], out[i + CARDS : i + 2 * CARDS]
+    for card in range(CARDS):  # short loops without branches: the compiler makes vectors of them
+        hidden[card] = hidden_in_stacks(state.where[card], state.known[card])
+    for card in range(FIRST[state.round - 1], FIRST[state.round]):
+        hidden[card] |= state.where[card] == BOX
     for card in range(CARDS):
-        out[i + card] = hidden_state(state, card)
-        out[i + CARDS + card] = state.where[card] == DISCARD_PILE
-    i += 2 * CARDS
+        discarded[card] = state.where[card] == DISCARD_PILE
+    open_cards = 0
+    for card in range(CARDS):
+        open_cards += (state.where[card] <= INTRUDER_STACK) & (state.known[card] == PLACE_KNOWN)
+    if open_cards > 0:
+        write_open_cards(state, out, i + 2 * CARDS)
+
+
+@inlined
+def write_open_cards(state, out, i):
+    """The places of open cards in the raiders, then in the intruders (zeros before)."""
     for k in range(state.raiders_left):
         card = state.raiders[k]
         if state.known[card] == PLACE_KNOWN:
@@ -418,7 +442,7 @@ def observe_tokens(state, seat, out):
             card = state.beneath[card]
         row = out[CARDS + player]
         row[1] = 1
-        write_player(state, seat, player, row, depth + 1)
+        write_player(state, seat, player, row, depth + 1, 1, 0)
     out[CARDS + n, 2] = 1
     write_table(state, seat, out[CARDS + n], depth + 1 + PLAYER)
 
