@@ -328,7 +328,7 @@ def test_without_a_seed_the_first_game_is_random(variant) -> None:
 def test_impossible_seeds(variant, seed, error) -> None:
     env = halfway(variant)
     before, follower = snapshot(env), next_seed(env.position.seed)
-    with pytest.raises(error, match="integer"):
+    with pytest.raises(error, match=f"^a seed is an integer .*not {seed!r}$|^a seed is an integer, not {seed!r}$"):
         env.reset(seed=seed)
     assert snapshot(env) == before
     env.reset()
@@ -430,7 +430,7 @@ def test_an_illegal_action_changes_nothing(variant) -> None:
     with pytest.raises(IllegalActionError, match=f"{env.agent_selection} is to act"):
         env.step(None)
     for action in (1.0, "0", [0], np.array([0])):
-        with pytest.raises(TypeError, match="integer"):
+        with pytest.raises(TypeError, match=r"^an action is an integer, not "):
             env.step(action)
     assert snapshot(env) == before
     for kind in (np.int8, np.int64, np.array):

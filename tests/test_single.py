@@ -422,7 +422,7 @@ def test_an_illegal_action_changes_nothing(variant) -> None:
         with pytest.raises(IllegalActionError, match=rf"action {action}\b"):
             env.step(action)
     for action in (None, 1.0, "0", [0], np.array([0])):
-        with pytest.raises(TypeError, match="integer"):
+        with pytest.raises(TypeError, match=r"^an action is an integer, not "):
             env.step(action)
     assert env.position.hash() == before
     assert plain(env.step(mask.argmax())) == plain(twin.step(int(mask.argmax())))
@@ -434,6 +434,13 @@ def test_an_opponent_that_makes_an_illegal_action(variant) -> None:
     with pytest.raises(IllegalActionError, match=r"illegal for seat [12]"):
         play(env, 1)
     assert env.position.seat != env.seat
+
+
+@three
+def test_an_opponent_that_chooses_no_action(variant) -> None:
+    env = make(variant, opponents=lambda seen: None)
+    with pytest.raises(TypeError, match=r"^the action of the opponent on seat [12] is an integer, not None$"):
+        play(env, 1)
 
 
 @smallest

@@ -637,6 +637,16 @@ def test_wrong_arguments(variant, arguments, message) -> None:
 
 
 @smallest
+@pytest.mark.parametrize("name", ["num_envs", "threads"])
+def test_numbers_that_are_none(variant, name) -> None:
+    for value in ("3", 1.5, None):
+        with pytest.raises(TypeError, match=f"^{name} is an integer, not {value!r}$"):
+            GameVectorEnv(variant.game.name, **{name: value})
+    with pytest.raises(TypeError, match=r"^a seed is an integer, not 1\.5$"):
+        make(variant, 3).reset(seed=1.5)
+
+
+@smallest
 def test_more_threads_than_games(variant) -> None:
     env = make(variant, 2, threads=8)
     assert digest(env, 40) == digest(make(variant, 2), 40)

@@ -1,6 +1,5 @@
 """Gymnasium environment of any game for one learner: the other seats are played for it."""
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from samurai_env.envs.common import (
     make_variant,
     observation_space,
     render,
+    whole,
 )
 from samurai_env.position import Position
 
@@ -147,10 +147,10 @@ class GameEnv(gymnasium.Env):
             IllegalActionError: the action is not legal, or the game is over; nothing has changed. Or an opponent's
                 action is not legal: the text names its seat, which is to move.
             ResetNeeded: before the first reset.
-            TypeError: the action is not an integer.
+            TypeError: the action, or that of an opponent, is not an integer.
         """
         actor = self.seat
-        self._carry_out(action)
+        self._carry_out(whole("an action", action))
         self._play_others()
         over = self.position.over
         if self._seat_choice == "all" and not over:
@@ -166,8 +166,8 @@ class GameEnv(gymnasium.Env):
         position = self._position
         return None if position is None or position.over else position.legal_mask()
 
-    def _carry_out(self, action: Any) -> None:
-        action, position = operator.index(action), self.position
+    def _carry_out(self, action: int) -> None:
+        position = self.position
         mid_move = self.render_mode is not None and position.mid_move
         position.step(action)
         if self.render_mode is not None:
@@ -179,7 +179,11 @@ class GameEnv(gymnasium.Env):
         position, players = self.position, self.variant.num_players
         while not position.over and (seat := position.seat) != self.seat:
             opponent = self.opponents[(seat - self.seat) % players - 1]
-            self._carry_out(self._ready(opponent) if isinstance(opponent, str) else opponent(self._observe(seat)))
+            if isinstance(opponent, str):
+                action = self._ready(opponent)
+            else:
+                action = whole(f"the action of the opponent on seat {seat}", opponent(self._observe(seat)))
+            self._carry_out(action)
 
     def _ready(self, name: str) -> int:
         """A decision of one of the ready opponents: any, or any of those that the built-in player scores highest."""

@@ -23,6 +23,7 @@ from samurai_env.envs.common import (
     make_variant,
     observation_space,
     random_seed,
+    whole,
 )
 from samurai_env.position import IllegalActionError, Position
 
@@ -67,6 +68,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         options: the game's options.
 
     Raises:
+        TypeError: `num_envs` or `threads` is not an integer.
         ValueError: an argument that is not possible; the text says what is.
     """
 
@@ -84,6 +86,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         check_choice("reward", reward, REWARDS)
         if not isinstance(autoreset_mode, AutoresetMode):
             check_choice("autoreset_mode", autoreset_mode, tuple(mode.value for mode in AutoresetMode))
+        num_envs, threads = whole("num_envs", num_envs), whole("threads", threads)
         if num_envs < 1 or threads < 1:
             raise ValueError(f"num_envs and threads are at least 1, not {num_envs} and {threads}")
         self.variant = make_variant(type(self), game, num_players, options)
@@ -299,15 +302,16 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
 
     def _tell(self, rows: np.ndarray, told: dict[str, Any]) -> None:
         """Add what finished games have to tell; every end of a game tells of the same things."""
+        ends = []
         for row in rows.tolist():
             details, self._truncated[row] = ending(self.variant, self._last[row])
-            for key, value in details.items():
-                if key not in told:
-                    kind = type(value) if isinstance(value, (bool, int, float)) else object
-                    told[key], told[f"_{key}"] = np.zeros(self.num_envs, kind), self._ended
-                    if kind is object:
-                        told[key].fill(None)
-                told[key][row] = value
+            ends.append((row, details))
+        for key, value in ends[0][1].items():
+            kind = type(value) if isinstance(value, (bool, int, float)) else object
+            column = np.zeros(self.num_envs, kind) if kind is not object else np.empty(self.num_envs, object)
+            for row, details in ends:
+                column[row] = details[key]
+            told[key], told[f"_{key}"] = column, self._ended
 
     def _observed(self) -> dict[str, np.ndarray]:
         return {"observation": self._observations, "action_mask": self._masks}

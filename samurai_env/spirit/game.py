@@ -52,7 +52,7 @@ def progress(record, out):
 
 def describe_result(record: np.ndarray) -> dict[str, Any]:
     """How the game ended, and the score with the grade of the level (`7++`; empty if lost)."""
-    result = int(record["result"])
+    result = record["result"]
     won = result == WON
     points = int(score(record)) if won else 0
     grade = f"{points}{GRADES[int(record['difficulty'])]}" if won else ""
