@@ -13,6 +13,7 @@ import numpy as np
 from samurai_env.core import bits
 from samurai_env.core.compile import bind
 from samurai_env.core.game import Game, Variant
+from samurai_env.core.loops import loops_of
 
 legal: Any = None  # put in by `bind`
 advise: Any = None
@@ -34,6 +35,32 @@ def write_shortfalls(states, words, scores, out):
 @cache
 def _bound(game: Game) -> Any:
     return bind(write_shortfalls, game.name, {"legal": game.compiled.legal, "advise": game.compiled.advise})
+
+
+@cache
+def usual_temperature(variant: Variant) -> float:
+    """The temperature at which the softmax of advice gives the best advised action one half, on average.
+
+    It is found over positions of random games; decisions without a choice do not count.
+    """
+    loops, count = loops_of(variant.game), 64
+    states, words = variant.new(count), np.zeros(variant.num_words, np.uint64)
+    loops.begin(states, np.arange(count, dtype=np.uint64))
+    rng, advice, rows = np.array([1], np.uint64), Advice(variant), []
+    masks = np.zeros((count, variant.num_actions), np.int8)
+    for _ in range(40):
+        loops.play_random(states, rng, 5, words)
+        for game in range(count):
+            loops.write_legal(states, game, words, masks[game])
+        shortfalls = np.where(masks > 0, advice.shortfalls(states), np.inf)
+        rows.append(shortfalls[masks.sum(1) > 1])
+    all_rows = np.concatenate(rows)
+    low, high = 1e-6, 1e6
+    for _ in range(40):
+        middle = (low * high) ** 0.5
+        surest = 1.0 / np.exp(-all_rows / middle).sum(1)
+        low, high = (middle, high) if surest.mean() > 0.5 else (low, middle)
+    return float(low)
 
 
 class Advice:

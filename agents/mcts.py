@@ -1,8 +1,7 @@
 """Information-set Monte-Carlo tree search (Cowling, Powley and Whitehouse, 2012), compiled.
 
-One tree for the seat to move, its nodes known by the actions that lead to them. Every simulation draws a
-fresh redetermination of the root, so nothing hidden is ever used. Returns are vectors: each seat
-maximises its own component (max-n), which is right for two, three or four players and for cooperation.
+One tree for the seat to move. Every simulation draws a fresh redetermination of the root, so nothing hidden is ever
+used. The game's built-in advice gives the priors of the actions, its evaluation the returns to expect at a leaf.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from agents import greedy
+from agents.advice import usual_temperature
 from agents.base import read_settings
+from agents.tree import back_up, begin, best_child, clear, new_trees, read_roots
 from samurai_env.core import bits, random
 from samurai_env.core.compile import bind, jit
 from samurai_env.core.game import Game, Variant
@@ -33,44 +34,26 @@ class Settings:
 
     Attributes:
         simulations: simulations a decision.
-        exploration: weight of the confidence term of UCB.
-        widening: a node with v visits may have up to 1 + widening * sqrt(v) children, best advised first;
-            0 tries every action, in random order.
-        bias: weight of an action's advice, which fades as 1 / (visits + 1).
+        exploration: weight of the priors in PUCT.
+        temperature: of the priors, in units of the temperature at which the advised action would be taken every other
+            time; inf gives all actions the same prior.
         depth: decisions played beyond the tree before the game's evaluation is asked; -1 plays to the end.
         greedy: share of those decisions that follow the game's advice; the others are random.
         tree: decisions of a simulation that the tree may choose; 1 is a flat search, -1 sets no limit.
     """
 
     simulations: int = 1000
-    exploration: float = 1.0
-    widening: float = 0.25
-    bias: float = 5.0
+    exploration: float = 2.0
+    temperature: float = 1.0
     depth: int = 0
     greedy: float = 0.0
     tree: int = -1
 
 
 # Every action is tried, and every game played to the end by the built-in player.
-FLAT = Settings(widening=0.0, bias=0.0, depth=-1, greedy=1.0, tree=1)
+FLAT = Settings(temperature=np.inf, depth=-1, greedy=1.0, tree=1)
 
-NUMBERS = {"exploration": float, "widening": float, "bias": float, "depth": int, "greedy": float, "tree": int}
-
-
-def node_type(num_players: int) -> np.dtype:
-    """One node of the tree: the action that leads to it, links, counts, and the sum of returns by seat."""
-    return np.dtype(
-        [
-            ("value", "<f8", (num_players,)),
-            ("prior", "<f8"),
-            ("action", "<i4"),
-            ("child", "<i4"),
-            ("sibling", "<i4"),
-            ("visits", "<i4"),
-            ("available", "<i4"),
-            ("padding", "<i4"),
-        ]
-    )
+NUMBERS = {"exploration": float, "temperature": float, "depth": int, "greedy": float, "tree": int}
 
 
 def roll_out(state, depth, share, words, scores, out, rng):
@@ -88,72 +71,48 @@ def roll_out(state, depth, share, words, scores, out, rng):
     returns(state, out)
 
 
-def simulate(state, nodes, used, exploration, widening, bias, depth_limit, share, tree, path, words, scores, out, rng):
+def write_priors(state, words, temperature, scores, node):
+    """Write the priors of the legal actions (`words`): the softmax of their advice, or all alike."""
+    node.known = 1
+    total, best = 0.0, -np.inf
+    if temperature < np.inf:
+        advise(state, scores)
+        for action in range(scores.shape[0]):
+            if bits.contains(words, action):
+                best = max(best, scores[action])
+    for action in range(scores.shape[0]):
+        if bits.contains(words, action):
+            chance = np.exp((scores[action] - best) / temperature) if temperature < np.inf else 1.0
+            node.prior[action] = chance
+            total += chance
+    for action in range(scores.shape[0]):
+        node.prior[action] /= total
+
+
+def simulate(state, nodes, used, exploration, temperature, depth_limit, share, tree, path, words, scores, out, rng):
     """One simulation from a redetermined root state; the number of nodes then used."""
     depth, node = 0, 0
     path[0] = 0
-    while not state.over and depth != tree:
+    nodes[0].pending = 1
+    while not state.over and depth != tree and (depth == 0 or nodes[node].visits > 0):
         legal(state, words)
-        mover, children = state.seat, 0
-        best, best_score = -1, -np.inf
-        child = nodes[node].child
-        while child >= 0:
-            this = nodes[child]
-            if bits.contains(words, this.action):
-                words[this.action >> 6] &= ~bits.bit(this.action & 63)  # what remains is untried
-                children += 1
-                this.available += 1
-                score = this.value[mover] / this.visits
-                score += exploration * np.sqrt(np.log(np.float64(this.available)) / this.visits)
-                score += bias * this.prior / (this.visits + 1.0)
-                if score > best_score:
-                    best, best_score = child, score
-            child = this.sibling
-        allowed = widening == 0.0 or children < 1.0 + widening * np.sqrt(np.float64(nodes[node].visits))
-        if allowed and bits.count(words) > 0 and used < nodes.shape[0]:
-            action, prior = untried(state, words, scores, widening > 0.0 or bias > 0.0, rng)
-            fresh = nodes[used]
-            fresh.value[:] = 0.0
-            fresh.prior = prior
-            fresh.action = action
-            fresh.child = -1
-            fresh.sibling = nodes[node].child
-            fresh.visits = 0
-            fresh.available = 1
-            nodes[node].child = used
-            step(state, action)
-            depth += 1
-            path[depth] = used
+        if nodes[node].known == 0:
+            write_priors(state, words, temperature, scores, nodes[node])
+        usual = 0.5 / bits.count(words)
+        child, action = best_child(nodes, node, words, state.seat, exploration, usual, temperature == np.inf)
+        if action >= 0:
+            child = used
             used += 1
-            break
-        node = best
+            clear(nodes[child], action, nodes[node].child)
+            nodes[node].child = child
+        node = child
         step(state, nodes[node].action)
         depth += 1
         path[depth] = node
+        nodes[node].pending = 1
     roll_out(state, depth_limit, share, words, scores, out, rng)
-    for i in range(depth + 1):
-        nodes[path[i]].visits += 1
-        for seat in range(out.shape[0]):
-            nodes[path[i]].value[seat] += out[seat]
+    back_up(nodes, path, depth, out)
     return used
-
-
-def untried(state, words, scores, advised, rng):
-    """An action among the bits of `words`, with its advice relative to the best of them (0 without advice)."""
-    if not advised:
-        return bits.pick(words, rng), 0.0
-    advise(state, scores)
-    best, action = -np.inf, -1
-    for i in range(words.shape[0]):
-        word = words[i]
-        while word != np.uint64(0):
-            candidate = 64 * i + np.int64(bits.lowest(word))
-            word &= word - bits.ONE
-            # A little noise breaks ties.
-            score = scores[candidate] + 1e-6 * random.uniform(rng)
-            if score > best:
-                best, action = score, candidate
-    return action, best
 
 
 @jit
@@ -167,8 +126,7 @@ def search(
     keys,
     simulations,
     exploration,
-    widening,
-    bias,
+    temperature,
     depth,
     share,
     tree,
@@ -180,30 +138,22 @@ def search(
     out,
     actions,
     counts,
+    values,
 ):
-    """Search each game and write the most visited action; `counts` (games, actions) gets the visits."""
+    """Search each game; write the action tried most, how often each was tried and the returns to expect."""
     rng = np.zeros(1, np.uint64)
     for i in range(states.shape[0]):
         seat = states[i].seat
         rng[0] = keys[i]
-        root = nodes[0]
-        root.value[:] = 0.0
-        root.child = -1
-        root.visits = 0
+        begin(nodes)
         used = 1
         for _ in range(simulations):
             scratch[0] = states[i]
             redetermine(scratch[0], seat, rng)
             used = simulate(
-                scratch[0], nodes, used, exploration, widening, bias, depth, share, tree, path, words, scores, out, rng
+                scratch[0], nodes[0], used, exploration, temperature, depth, share, tree, path, words, scores, out, rng
             )
-        counts[i] = 0
-        most, child = -1, root.child
-        while child >= 0:
-            counts[i, nodes[child].action] = nodes[child].visits
-            if nodes[child].visits > most:
-                most, actions[i] = nodes[child].visits, nodes[child].action
-            child = nodes[child].sibling
+        read_roots(nodes, counts[i : i + 1], actions[i : i + 1], values[i : i + 1])
 
 
 @cache
@@ -218,9 +168,8 @@ def _bound(game: Game) -> Any:
         "evaluate": c.evaluate or no_evaluation,
         "best_advised": greedy.bound(game)["best_advised"],
     }
-    scope["roll_out"] = bind(roll_out, game.name, scope)
-    scope["untried"] = bind(untried, game.name, scope)
-    scope["simulate"] = bind(simulate, game.name, scope)
+    for template in (roll_out, write_priors, simulate):
+        scope[template.__name__] = bind(template, game.name, scope)
     return bind(search, game.name, scope)
 
 
@@ -230,29 +179,43 @@ class MCTSAgent:
     def __init__(self, variant: Variant, settings: Settings) -> None:
         if settings.simulations < 1:
             raise ValueError(f"a search needs at least 1 simulation a decision, not {settings.simulations}")
+        if not settings.temperature > 0:
+            raise ValueError(f"the temperature of a search is above 0, not {settings.temperature}")
         if variant.game.compiled.evaluate is None:
             settings = replace(settings, depth=-1)
         self.settings = settings
         self._search = _bound(variant.game)
-        self._nodes = np.zeros(settings.simulations + 1, node_type(variant.num_players))
+        self._temperature = settings.temperature
+        if np.isfinite(settings.temperature):
+            self._temperature *= usual_temperature(variant)
+        self._nodes = new_trees(1, settings.simulations, variant)
         self._scratch = variant.new(1)
-        self._path = np.zeros(variant.max_steps + 2, np.int64)
+        self._path = np.zeros(variant.max_steps + 2, np.int32)
         self._words = np.zeros(variant.num_words, np.uint64)
         self._scores = np.zeros(variant.num_actions)
         self._out = np.zeros(variant.num_players)
 
-    def visits(self, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Chosen actions, int64 (games,), and how often each action was tried at the root, int64 (games, actions)."""
+    def visits(self, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What the search finds.
+
+        Args:
+            states: as for `act`.
+            keys: as for `act`.
+
+        Returns:
+            the actions tried most, int64 (games,); how often each was tried at the root, int64 (games, actions); the
+            returns to expect by seat, float64 (games, players).
+        """
         s = self.settings
         actions = np.zeros(len(states), np.int64)
         counts = np.zeros((len(states), len(self._scores)), np.int64)
+        values = np.zeros((len(states), len(self._out)))
         self._search(
             states,
             keys,
             s.simulations,
             s.exploration,
-            s.widening,
-            s.bias,
+            self._temperature,
             s.depth,
             s.greedy,
             s.tree,
@@ -264,8 +227,9 @@ class MCTSAgent:
             self._out,
             actions,
             counts,
+            values,
         )
-        return actions, counts
+        return actions, counts, values
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `agents.base.Agent.act`."""
@@ -273,7 +237,7 @@ class MCTSAgent:
 
 
 def make(variant: Variant, argument: str) -> MCTSAgent:
-    """From a spec: `mcts:1000`, or with settings such as `mcts:1000,widening=0,bias=0`.
+    """From a spec: `mcts:1000`, or with settings such as `mcts:1000,exploration=1`.
 
     Raises:
         ValueError: no number, fewer than 1 simulation, or an unknown setting.

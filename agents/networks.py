@@ -13,6 +13,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from agents.advice import usual_temperature
 from samurai_env import parse_spec
 from samurai_env.core.game import Variant
 
@@ -55,7 +56,7 @@ class PolicyValueNet(nn.Module):
         self.register_buffer("mean", torch.zeros(inputs))
         self.register_buffer("scale", torch.ones(inputs))
         if form.advised:
-            self.register_buffer("temperature", torch.ones(()))
+            self.register_buffer("temperature", torch.tensor(usual_temperature(variant)))
             self.trust = nn.Parameter(torch.ones(()))
             inputs += variant.num_actions
         widths = [inputs, *form.hidden]
@@ -78,22 +79,6 @@ class PolicyValueNet(nn.Module):
         rows = observations.flatten(1).float()
         self.mean.copy_(rows.mean(0))
         self.scale.copy_(1.0 / rows.std(0).clamp_min(0.2))
-
-    def soften(self, shortfalls: torch.Tensor, masks: torch.Tensor) -> None:
-        """Choose the temperature at which advice alone would take the best advised action every other time.
-
-        Args:
-            shortfalls: float32 (batch, actions), see `agents.advice`.
-            masks: int8 (batch, actions).
-        """
-        rows = masks.sum(1) > 1
-        shortfalls, masks = shortfalls[rows], masks[rows]
-        low, high = 1e-6, 1e6
-        for _ in range(60):
-            middle = (low * high) ** 0.5
-            surest = torch.softmax((-shortfalls / middle).masked_fill(masks == 0, -1e9), 1).amax(1)
-            low, high = (middle, high) if surest.mean() > 0.5 else (low, middle)
-        self.temperature.fill_(low)
 
     def forward(
         self, observations: torch.Tensor, masks: torch.Tensor, shortfalls: torch.Tensor | None = None

@@ -1,9 +1,8 @@
-"""Tree search with a network: PUCT (Silver et al., 2017) over redetermined states, leaves evaluated in batches.
+"""Tree search with a network: PUCT over redetermined states, leaves evaluated in batches.
 
-As in `agents.mcts` there is one tree for the seat to move, its nodes known by the actions that lead to them, every
-simulation draws a fresh redetermination of the root, and returns are vectors (max-n). The network gives the
-priors of a node's actions and the returns to expect there; a few simulations descend before it is asked, those
-under way counting as lost so that they part (Chaslot et al., 2008).
+As in `agents.mcts` there is one tree for the seat to move, and every simulation draws a fresh redetermination of the
+root. The network gives the priors of a node's actions and the returns to expect there; a few simulations descend
+before it is asked.
 """
 
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import numpy as np
 from agents.base import read_settings
 from agents.networks import PolicyValueNet, check_fits, load_network
 from agents.ppo import PPOAgent
+from agents.tree import back_up, begin, best_child, clear, new_trees, read_roots
 from samurai_env.core import bits
 from samurai_env.core.compile import bind, jit
 from samurai_env.core.game import Game, Variant
@@ -46,83 +46,6 @@ class Settings:
 NUMBERS = {"exploration": float, "together": int}
 
 
-def node_type(num_players: int, num_actions: int) -> np.dtype:
-    """One node: priors of the actions there, sum of returns by seat, the action that leads to it, links, counts."""
-    return np.dtype(
-        [
-            ("value", "<f8", (num_players,)),
-            ("prior", "<f4", (num_actions,)),
-            ("action", "<i4"),
-            ("child", "<i4"),
-            ("sibling", "<i4"),
-            ("visits", "<i4"),
-            ("pending", "<i4"),
-            ("known", "<i4"),
-        ],
-        align=True,
-    )
-
-
-@jit
-def clear(node, action, sibling):
-    """Begin a node."""
-    node.value[:] = 0.0
-    node.prior[:] = 0.0
-    node.action = action
-    node.child = -1
-    node.sibling = sibling
-    node.visits = 0
-    node.pending = 0
-    node.known = 0
-
-
-@jit
-def back_up(nodes, path, depth, out):
-    """Add what a simulation found to the nodes on its path."""
-    for i in range(depth + 1):
-        node = nodes[path[i]]
-        node.pending -= 1
-        node.visits += 1
-        for seat in range(out.shape[0]):
-            node.value[seat] += out[seat]
-
-
-@jit
-def best_child(nodes, index, words, mover, exploration, usual):
-    """The best known child that is legal (-1 if none), its score, and the action of highest prior without a child.
-
-    `words` loses the actions that have a child. `usual` is the prior of actions that were not legal when the
-    network was asked: another redetermination may allow them.
-    """
-    node = nodes[index]
-    reach = exploration * np.sqrt(np.float64(node.visits + node.pending))
-    best, best_score = -1, -np.inf
-    child = node.child
-    while child >= 0:
-        this = nodes[child]
-        if bits.contains(words, this.action):
-            words[this.action >> 6] &= ~bits.bit(this.action & 63)
-            tries = this.visits + this.pending
-            prior = max(np.float64(node.prior[this.action]), usual)
-            score = (this.value[mover] - this.pending) / tries + reach * prior / (1.0 + tries)
-            if score > best_score:
-                best, best_score = child, score
-        child = this.sibling
-    action, prior = -1, -1.0
-    for i in range(words.shape[0]):
-        word = words[i]
-        while word != np.uint64(0):
-            candidate = 64 * i + np.int64(bits.lowest(word))
-            word &= word - bits.ONE
-            if node.prior[candidate] > prior:
-                action, prior = candidate, np.float64(node.prior[candidate])
-    if action >= 0:
-        level = (node.value[mover] - node.pending) / max(1, node.visits + node.pending)
-        if level + reach * max(prior, usual) <= best_score:
-            action = -1
-    return best, action
-
-
 def descend(roots, trees, used, exploration, leaves, paths, depths, words, out, rngs):
     """Let simulations descend to leaves the network does not know yet; those that end a game are backed up at once.
 
@@ -149,7 +72,7 @@ def descend(roots, trees, used, exploration, leaves, paths, depths, words, out, 
             while nodes[node].known == 1 and not state.over:
                 legal(state, words)
                 usual = 0.5 / bits.count(words)
-                child, action = best_child(nodes, node, words, state.seat, exploration, usual)
+                child, action = best_child(nodes, node, words, state.seat, exploration, usual, False)
                 if action >= 0:
                     child = used[i]
                     used[i] += 1
@@ -185,26 +108,6 @@ def learn(trees, leaves, paths, depths, log_probs, values, out):
             row += 1
 
 
-@jit
-def begin(trees):
-    """Empty the trees."""
-    for i in range(trees.shape[0]):
-        clear(trees[i, 0], -1, -1)
-
-
-@jit
-def read_roots(trees, counts, actions):
-    """Write how often each action was tried at the root, int64 (games, actions), and the action tried most."""
-    for i in range(trees.shape[0]):
-        most, child = -1, trees[i, 0].child
-        while child >= 0:
-            node = trees[i, child]
-            counts[i, node.action] = node.visits
-            if node.visits > most:
-                most, actions[i] = node.visits, node.action
-            child = node.sibling
-
-
 @cache
 def _bound(game: Game) -> Any:
     c = game.compiled
@@ -224,7 +127,6 @@ class SearchAgent:
         self.variant = variant
         self._player = PPOAgent(variant, net)
         self._descend = _bound(variant.game)
-        self._node = node_type(variant.num_players, variant.num_actions)
         self._words = np.zeros(variant.num_words, np.uint64)
         self._out = np.zeros(variant.num_players)
 
@@ -252,7 +154,7 @@ class SearchAgent:
         self, roots: np.ndarray, keys: np.ndarray, actions: np.ndarray, counts: np.ndarray, values: np.ndarray
     ) -> None:
         games, left = len(roots), self.settings.simulations
-        trees = np.empty((games, left + 1), self._node)
+        trees = new_trees(games, left, self.variant)
         begin(trees)
         used, rngs = np.ones(games, np.int64), keys.reshape(-1, 1).copy()
         while left > 0:
@@ -268,8 +170,7 @@ class SearchAgent:
             if len(waiting):
                 log_probs, found = self._player.evaluate(waiting)
                 learn(trees, leaves, paths, depths, log_probs.numpy(), found.numpy(), self._out)
-        read_roots(trees, counts, actions)
-        values[:] = trees["value"][:, 0] / trees["visits"][:, :1]
+        read_roots(trees, counts, actions, values)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `agents.base.Agent.act`."""

@@ -161,7 +161,7 @@ def search(variant: Variant, meter: Meter, simulations: int) -> list[Figure]:
     loops_of(variant.game).begin(states, np.array([1], np.uint64))
     settings = {
         "default": Settings(simulations),
-        "random roll-outs": Settings(simulations, widening=0.0, bias=0.0, depth=-1),
+        "random roll-outs": Settings(simulations, temperature=np.inf, depth=-1),
     }
 
     def searching(agent: MCTSAgent) -> Callable[[int], float]:

@@ -324,24 +324,18 @@ def first_network(config: Config, form: NetworkForm, variant: Variant) -> Policy
             raise ValueError(f"the network in {config.initial} is {net.form}, this run asks for {form}")
         return net.train()
     net = PolicyValueNet(form)
-    observations, masks, shortfalls = random_play(variant, form.encoding, config.seed)
-    net.standardise(observations)
-    if form.advised:
-        net.soften(shortfalls, masks)
+    net.standardise(random_play(variant, form.encoding, config.seed))
     return net
 
 
-def random_play(variant: Variant, encoding: str, seed: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """What a network reads in random games at all stages: observations, masks and shortfalls of 12,800 positions."""
+def random_play(variant: Variant, encoding: str, seed: int) -> torch.Tensor:
+    """Observations of random games at all stages, int8 (12,800, ...): what inputs look like."""
     env = GameVectorEnv(variant.game.name, 256, variant.num_players, encoding, **variant.options)
-    observed, _ = env.reset(seed=seed)
-    advice = Advice(variant)
+    observations, _ = env.reset(seed=seed)
     rng, actions, rows = np.array([seed], np.uint64), np.zeros(env.num_envs, np.int64), []
     for step in range(250):
-        pick_legal(observed["action_mask"], rng, actions)
+        pick_legal(observations["action_mask"], rng, actions)
         env.step(actions)
         if step % 5 == 0:
-            shortfalls = advice.shortfalls(env.states)
-            rows.append((observed["observation"].copy(), observed["action_mask"].copy(), shortfalls))
-    seen, masks, advised = (torch.from_numpy(np.concatenate(part)) for part in zip(*rows, strict=True))
-    return seen, masks, advised
+            rows.append(observations["observation"].copy())
+    return torch.from_numpy(np.concatenate(rows))

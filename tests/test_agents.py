@@ -18,7 +18,7 @@ SPECS = [
     "random",
     "greedy",
     "mcts:30",
-    "mcts:20,widening=0,bias=0,depth=-1",
+    "mcts:20,temperature=inf,depth=-1",
     "flat:8,exploration=0.5",
     "untrained",
     "ppo:NET",
@@ -100,7 +100,7 @@ def test_search_with_a_network_counts_its_simulations(variant, saved):
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
 def test_search_counts_its_simulations(variant):
     states = positions(variant, 4, 7)
-    actions, counts = MCTSAgent(variant, Settings(50)).visits(states, np.arange(4, dtype=np.uint64))
+    actions, counts, _ = MCTSAgent(variant, Settings(50)).visits(states, np.arange(4, dtype=np.uint64))
     assert counts.sum(1).tolist() == [50] * 4
     assert (counts.argmax(1) == actions).all() or (counts.max(1) == counts[np.arange(4), actions]).all()
 
@@ -108,7 +108,7 @@ def test_search_counts_its_simulations(variant):
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
 def test_flat_search_tries_every_action(variant):
     states = positions(variant, 4, 7)
-    _, counts = make_agent("flat:80,greedy=0", variant).visits(states, np.arange(4, dtype=np.uint64))
+    _, counts, _ = make_agent("flat:80,greedy=0", variant).visits(states, np.arange(4, dtype=np.uint64))
     masks = np.zeros((4, variant.num_actions), np.int8)
     for i in range(4):
         loops_of(variant.game).write_legal(states, i, np.zeros(variant.num_words, np.uint64), masks[i])
@@ -156,7 +156,8 @@ def test_estimate_is_not_narrower_than_wilson():
         ("flat", "flat takes a number of simulations"),
         ("flat:0", "at least 1 simulation"),
         ("flat:10,depht=2", "flat has no setting 'depht'"),
-        ("mcts:10,bias=x", "is a number"),
+        ("mcts:10,exploration=x", "is a number"),
+        ("mcts:10,temperature=0", "temperature of a search is above 0"),
         ("ppo", "needs the path"),
         ("untrained:1", "takes no argument"),
         ("search:200", "needs the path of a network and a number"),

@@ -32,6 +32,7 @@ from tests.reference import mini as exact
 from tests.variants import all_variants, cross_section, label
 
 FOLDER = Path(__file__).with_name("mini")
+saved = test_agents.saved  # the fixture
 HIDDEN, OPEN = GAME.variant(2), GAME.variant(2, open_hands=True)
 DEALS = exact.deals()
 
@@ -96,8 +97,8 @@ def test_a_batch_in_two_threads_is_the_same_games(reward) -> None:
 
 @pytest.mark.parametrize("variant", all_variants(GAME), ids=label)
 @pytest.mark.parametrize("spec", test_agents.SPECS)
-def test_agents_are_legal_repeatable_and_blind(spec, variant) -> None:
-    test_agents.test_legal_repeatable_and_blind(variant, spec)
+def test_agents_are_legal_repeatable_and_blind(spec, variant, saved) -> None:
+    test_agents.test_legal_repeatable_and_blind(variant, spec, saved)
 
 
 @pytest.mark.parametrize("variant", all_variants(GAME), ids=label)
@@ -173,7 +174,7 @@ def test_play_in_the_terminal_and_benchmark(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(console, "input", lambda prompt: next(typed))
     play.main(play.Config(game="mini", seed=3), console)
     shown = console.export_text()
-    assert "action 0 (H) is illegal for seat 0 now; legal are 1 (B), 3 (S)" in shown
+    assert "H is not legal here; legal: B, S" in shown
     assert shown.rstrip().endswith("returns by seat: [1.0, -1.0]")
     small = {"repetitions": 1, "seconds": 0.02, "num_envs": 8, "simulations": 5, "train": False, "start": False}
     figures = bench.main(bench.Config("mini", **small))["figures"]
@@ -261,9 +262,8 @@ def searched(simulations: int, **settings) -> tuple[int, int, np.ndarray]:
         sign = 1 if state.seat == 0 else -1
         values = {move: sign * exact.value(exact.after(state, move)) for move in exact.moves(state)}
         best, position = max(values.values()), position_of(OPEN, state)
+        errors.append(abs(agent.visits(position.states, np.array([key], np.uint64))[2][0, state.seat] - best))
         tile = decide(agent, position, key)
-        root = agent._nodes[0]  # the tree of the last search
-        errors.append(abs(root["value"][state.seat] / root["visits"] - best))
         wrong += values[tile, decide(agent, position, key)] < best
         mattered += min(values.values()) < best
     return wrong, mattered, np.array(errors)

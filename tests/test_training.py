@@ -159,7 +159,7 @@ def test_decisions_of_rivals_are_played_by_them_and_not_learned(players, tmp_pat
 @pytest.mark.parametrize("encoding", ["flat", "tokens"])
 def test_inputs_are_standardised_by_random_play(tmp_path, encoding):
     learner = Learner(small(tmp_path, encoding=encoding))
-    rows = random_play(learner.variant, learner.encoding, learner.config.seed)[0].flatten(1).float()
+    rows = random_play(learner.variant, learner.encoding, learner.config.seed).flatten(1).float()
     inputs = (rows - learner.net.mean) * learner.net.scale
     assert inputs.mean(0).abs().max() < 1e-3
     assert inputs.std(0).max() < 1.001
