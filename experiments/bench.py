@@ -5,8 +5,9 @@
     python -m experiments.bench --growth     # against the number of games, players, threads and simulations
 
 Every figure is the median of several measurements, with the smallest and largest beside it. A measurement during which
-other processes used the CPU is repeated up to three times; if they still do, its figure is marked with a star. Core,
-vector and AEC figures use one thread unless they say otherwise. The last two forms write their results to
+other processes used the CPU is repeated up to three times; if they still do, its figure is marked with a star. Figures
+use one thread, and seconds of that thread's CPU time, unless they name threads or are times of a process: then seconds
+are those on the wall. The last two forms write their results to
 experiments/results, and tables and pictures to docs/performance.md, unless --json names another file.
 """
 

@@ -9,7 +9,7 @@ from experiments.peers import KINDS, row_of
 from samurai_env import parse_spec
 
 PAGE = "docs/performance.md"
-STAR = "\\* other processes used the CPU during a measurement, in spite of repetitions: the figure may be too low."
+STAR = "\\* other processes used the CPU, in spite of repetitions; figures of several threads suffer most from it."
 NONE = "*No results are kept yet.* They come from `python -m experiments.bench --{}`."
 
 

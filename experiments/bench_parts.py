@@ -6,6 +6,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -85,7 +86,7 @@ def vector(variant: Variant, meter: Meter, num_envs: int, threads: int = 1) -> l
         return float(amount * num_envs)
 
     name = f"vector env, {num_envs} games, mask + observation" + f", {threads} threads" * (threads > 1)
-    found = meter.rate(name, "steps/s", stepping)
+    found = meter.rate(name, "steps/s", stepping, time.thread_time if threads == 1 else time.perf_counter)
     env.close()
     return [found]
 
@@ -198,7 +199,7 @@ def training(variant: Variant, meter: Meter) -> list[Figure]:
             learner.update()
         return float(amount * learner.config.num_steps * learner.config.num_envs)
 
-    return [meter.rate(f"PPO, whole loop, {torch.get_num_threads()} threads", "steps/s", learning)]
+    return [meter.rate(f"PPO, whole loop, {torch.get_num_threads()} threads", "steps/s", learning, time.perf_counter)]
 
 
 FIRST_STEP = """

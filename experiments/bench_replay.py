@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.timing import Figure, Meter
+from experiments.timing import Clock, Figure, Meter
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant
 from samurai_env.envs.vector import GameVectorEnv
@@ -38,34 +38,35 @@ class Replay:
         """What `gymnasium.make_vec` gives for a game."""
         return GameVectorEnv(variant.game.name, num_envs, variant.num_players, threads=threads, **variant.options)
 
-    def seconds(self, step: Callable[[np.ndarray], Any]) -> float:
+    def seconds(self, step: Callable[[np.ndarray], Any], clock: Clock) -> float:
         """How long `step(actions)` takes for all the steps."""
-        started = time.perf_counter()
+        started = clock()
         for row in self.actions:
             step(row)
-        return time.perf_counter() - started
+        return clock() - started
 
-    def by_environment(self, env: GameVectorEnv) -> float:
+    def by_environment(self, env: GameVectorEnv, clock: Clock) -> float:
         """Seconds that the steps of an environment take."""
         env.restore(self.states)
-        return self.seconds(env.step)
+        return self.seconds(env.step, clock)
 
     def by_batch_call(self, env: GameVectorEnv) -> float:
         """Seconds that the compiled call behind these steps takes, on the arrays of an environment with one thread."""
         env.restore(self.states)
         (batch_step,), rewards = env._parts, np.empty(env.num_envs, np.float32)
-        return self.seconds(lambda actions: batch_step(actions, rewards))
+        return self.seconds(lambda actions: batch_step(actions, rewards), time.thread_time)
 
 
 def replayed(variant: Variant, meter: Meter, num_envs: int) -> list[Figure]:
     """What the wrapper costs, and what a second thread brings: the same steps made in two ways, in turn."""
     few, env = Replay(variant, num_envs, meter), Replay.environment(num_envs, variant)
     name = f"make_vec's env.step over the bare batch call, {num_envs} games"
-    figures = [meter.of(name, "x", lambda: few.by_environment(env) / few.by_batch_call(env))]
+    figures = [meter.of(name, "x", lambda: few.by_environment(env, time.thread_time) / few.by_batch_call(env))]
     if (os.cpu_count() or 1) > 1:
         many, one = Replay(variant, MANY_GAMES, meter), Replay.environment(MANY_GAMES, variant)
         two = Replay.environment(MANY_GAMES, variant, threads=2)
         name = f"two threads over one, {MANY_GAMES} games, env.step alone"
-        figures.append(meter.of(name, "x", lambda: many.by_environment(one) / many.by_environment(two)))
+        clock = time.perf_counter
+        figures.append(meter.of(name, "x", lambda: many.by_environment(one, clock) / many.by_environment(two, clock)))
         two.close()
     return figures

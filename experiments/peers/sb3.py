@@ -3,6 +3,7 @@
 Measured as it comes, and with large minibatches and few epochs, which our own learner has as well and which are faster.
 """
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -44,7 +45,7 @@ def main() -> None:
     for label, (games, settings) in SETTINGS.items():
         env: Any = DummyVecEnv([make] * games)
         model = MaskablePPO("MlpPolicy", env, policy_kwargs={"net_arch": [256, 256]}, seed=1, device="cpu", **settings)
-        figure = meter.rate("learn", "train steps/s", learning(model))
+        figure = meter.rate("learn", "train steps/s", learning(model), time.perf_counter)
         what = f"MaskablePPO, {label}"
         actions, inputs = int(env.action_space.n), env.observation_space.shape[0]
         tell(Row(TRAINING, who, what, actions, inputs, games, torch.get_num_threads(), figure))
