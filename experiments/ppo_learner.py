@@ -6,8 +6,7 @@ learner works for any number of players and for cooperation.
 
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -17,80 +16,11 @@ from agents.arena import decision_keys
 from agents.base import make_agent
 from agents.networks import NetworkForm, PolicyValueNet, load_network, sample
 from experiments.common import parse_options
+from experiments.ppo_config import Config
 from samurai_env import make_variant
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant
 from samurai_env.envs.vector import GameVectorEnv
-
-
-@dataclass
-class Config:
-    """Settings of a training run."""
-
-    run: Path = Path("runs/ppo")
-    """Folder for the network, checkpoints, curve and tensorboard files."""
-    game: str = "samurai"
-    """Name of the game."""
-    num_players: int | None = None
-    """Number of players; the game's smallest if not given."""
-    options: tuple[str, ...] = ()
-    """The game's options as name=value."""
-    encoding: str | None = None
-    """Encoding of observations; the game's default if not given."""
-    reward: str = "result"
-    """What a step pays: "result" or "shaped", as the environments have it; evaluations look at results alone."""
-    hidden: tuple[int, ...] = (256, 256)
-    """Widths of the hidden layers."""
-    advised: bool = False
-    """The network also reads the game's built-in advice, and begins as the built-in player with a temperature."""
-    initial: Path | None = None
-    """A network of the same form to begin with."""
-    total_steps: int = 3_000_000
-    """Decisions to learn from, over all games."""
-    num_envs: int = 256
-    """Games played at once."""
-    num_steps: int = 128
-    """Decisions in each game between two updates."""
-    minibatch: int = 4096
-    """Decisions in a gradient step."""
-    epochs: int = 2
-    """How often each decision is learned from."""
-    learning_rate: float = 1e-3
-    """Adam's step size at the start; it falls linearly to a tenth."""
-    entropy: float = 0.03
-    """Weight of the entropy bonus at the start; it falls linearly to a fifth."""
-    gae_lambda: float = 0.95
-    """Lambda of generalised advantage estimation; returns are not discounted."""
-    clip: float = 0.2
-    """How far the probability ratio may move."""
-    value_weight: float = 0.5
-    """Weight of the value loss."""
-    max_grad_norm: float = 0.5
-    """Gradients are scaled down to this norm."""
-    averaging: float = 0.998
-    """Decay, a gradient step, of the running mean of the weights; that mean is what is evaluated and kept."""
-    teacher: str = "greedy"
-    """Agent whose decisions the network imitates at first."""
-    teacher_steps: int = 0
-    """Decisions, of the total, in which the network learns from the teacher; 0 for pure self-play."""
-    rivals: tuple[str, ...] = ()
-    """Agents that play all seats but one in a share of the games; the network learns in that one seat only."""
-    rival_share: float = 0.25
-    """That share."""
-    seed: int = 1
-    """Seed of games, network and sampling: same seed, same network."""
-    evaluate_every: int = 10
-    """Updates between two evaluations; 0 for none."""
-    opponents: tuple[str, ...] = ("random", "greedy")
-    """Whom the network plays in an evaluation; in a cooperative game it plays in every seat instead."""
-    evaluate_deals: int = 100
-    """Deals of such an evaluation, each played from every seat (cooperative: once)."""
-    checkpoint_every: int = 20
-    """Updates between two checkpoints."""
-    resume: bool = False
-    """Go on from the checkpoint in `run`."""
-    device: str = field(default_factory=lambda: "cuda" if torch.cuda.is_available() else "cpu")
-    """Where the network learns."""
 
 
 @dataclass

@@ -17,37 +17,11 @@ from torch.utils.tensorboard import SummaryWriter
 from agents.base import make_agent
 from agents.ppo import PPOAgent
 from experiments import checkpoint
-from experiments.common import Interrupt, at_least, parse_options, progress_bar, run_program
+from experiments.common import Interrupt, progress_bar, run_program
 from experiments.curve import caption, draw_curve
 from experiments.match import team_win_rate, win_share_against
-from experiments.ppo_learner import Config, Learner
-from samurai_env import make_variant
-
-
-def check(config: Config) -> None:
-    """Refuse impossible settings before anything is written.
-
-    Raises:
-        ValueError: names the option.
-    """
-    at_least(
-        config, 1, "total_steps", "num_envs", "num_steps", "minibatch", "epochs", "checkpoint_every", "evaluate_deals"
-    )
-    at_least(config, 0, "evaluate_every", "teacher_steps", "seed", "entropy", "clip", "learning_rate", "max_grad_norm")
-    at_least(config, 0, "value_weight", "gae_lambda", "averaging")
-    if not config.averaging < 1:
-        raise ValueError(f"--averaging is a decay below 1, not {config.averaging}")
-    if not 0 <= config.rival_share <= 1:
-        raise ValueError(f"--rival-share is a share from 0 to 1, not {config.rival_share}")
-    if min(config.hidden, default=1) < 1:
-        raise ValueError(f"--hidden are widths of at least 1, not {config.hidden}")
-    variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
-    for spec in (config.teacher, *config.opponents, *config.rivals):
-        make_agent(spec, variant)
-    try:
-        torch.zeros(1, device=config.device)
-    except (RuntimeError, AssertionError) as error:
-        raise ValueError(f"--device {config.device} cannot be used: {str(error).splitlines()[0]}") from None
+from experiments.ppo_config import Config, check
+from experiments.ppo_learner import Learner
 
 
 def train(config: Config, console: Console) -> Learner:

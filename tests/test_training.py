@@ -12,7 +12,8 @@ from agents.arena import decision_keys
 from agents.base import make_agent
 from agents.ppo import PPOAgent
 from experiments import checkpoint
-from experiments.ppo_learner import Config, Learner, random_play
+from experiments.ppo_config import Config
+from experiments.ppo_learner import Learner, random_play
 from experiments.train_ppo import train
 from samurai_env import game_names, make_variant
 

@@ -1,0 +1,106 @@
+"""The settings of a PPO training run."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+from agents.base import make_agent
+from experiments.common import at_least, parse_options
+from samurai_env import make_variant
+
+
+@dataclass
+class Config:
+    """Settings of a training run."""
+
+    run: Path = Path("runs/ppo")
+    """Folder for the network, checkpoints, curve and tensorboard files."""
+    game: str = "samurai"
+    """Name of the game."""
+    num_players: int | None = None
+    """Number of players; the game's smallest if not given."""
+    options: tuple[str, ...] = ()
+    """The game's options as name=value."""
+    encoding: str | None = None
+    """Encoding of observations; the game's default if not given."""
+    reward: str = "result"
+    """What a step pays: "result" or "shaped", as the environments have it; evaluations look at results alone."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Widths of the hidden layers."""
+    advised: bool = False
+    """The network also reads the game's built-in advice, and begins as the built-in player with a temperature."""
+    initial: Path | None = None
+    """A network of the same form to begin with."""
+    total_steps: int = 3_000_000
+    """Decisions to learn from, over all games."""
+    num_envs: int = 256
+    """Games played at once."""
+    num_steps: int = 128
+    """Decisions in each game between two updates."""
+    minibatch: int = 4096
+    """Decisions in a gradient step."""
+    epochs: int = 2
+    """How often each decision is learned from."""
+    learning_rate: float = 1e-3
+    """Adam's step size at the start; it falls linearly to a tenth."""
+    entropy: float = 0.03
+    """Weight of the entropy bonus at the start; it falls linearly to a fifth."""
+    gae_lambda: float = 0.95
+    """Lambda of generalised advantage estimation; returns are not discounted."""
+    clip: float = 0.2
+    """How far the probability ratio may move."""
+    value_weight: float = 0.5
+    """Weight of the value loss."""
+    max_grad_norm: float = 0.5
+    """Gradients are scaled down to this norm."""
+    averaging: float = 0.998
+    """Decay, a gradient step, of the running mean of the weights; that mean is what is evaluated and kept."""
+    teacher: str = "greedy"
+    """Agent whose decisions the network imitates at first."""
+    teacher_steps: int = 0
+    """Decisions, of the total, in which the network learns from the teacher; 0 for pure self-play."""
+    rivals: tuple[str, ...] = ()
+    """Agents that play all seats but one in a share of the games; the network learns in that one seat only."""
+    rival_share: float = 0.25
+    """That share."""
+    seed: int = 1
+    """Seed of games, network and sampling: same seed, same network."""
+    evaluate_every: int = 10
+    """Updates between two evaluations; 0 for none."""
+    opponents: tuple[str, ...] = ("random", "greedy")
+    """Whom the network plays in an evaluation; in a cooperative game it plays in every seat instead."""
+    evaluate_deals: int = 100
+    """Deals of such an evaluation, each played from every seat (cooperative: once)."""
+    checkpoint_every: int = 20
+    """Updates between two checkpoints."""
+    resume: bool = False
+    """Go on from the checkpoint in `run`."""
+    device: str = field(default_factory=lambda: "cuda" if torch.cuda.is_available() else "cpu")
+    """Where the network learns."""
+
+
+def check(config: Config) -> None:
+    """Refuse impossible settings before anything is written.
+
+    Raises:
+        ValueError: names the option.
+    """
+    at_least(
+        config, 1, "total_steps", "num_envs", "num_steps", "minibatch", "epochs", "checkpoint_every", "evaluate_deals"
+    )
+    at_least(config, 0, "evaluate_every", "teacher_steps", "seed", "entropy", "clip", "learning_rate", "max_grad_norm")
+    at_least(config, 0, "value_weight", "gae_lambda", "averaging")
+    if not config.averaging < 1:
+        raise ValueError(f"--averaging is a decay below 1, not {config.averaging}")
+    if not 0 <= config.rival_share <= 1:
+        raise ValueError(f"--rival-share is a share from 0 to 1, not {config.rival_share}")
+    if min(config.hidden, default=1) < 1:
+        raise ValueError(f"--hidden are widths of at least 1, not {config.hidden}")
+    variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    for spec in (config.teacher, *config.opponents, *config.rivals):
+        make_agent(spec, variant)
+    try:
+        torch.zeros(1, device=config.device)
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"--device {config.device} cannot be used: {str(error).splitlines()[0]}") from None
