@@ -10,13 +10,19 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from agents.networks import load_network, save_network, write_atomically
+from experiments.common import command_line, commit, cpu_name
 from experiments.ppo_learner import Learner
+from samurai_env import __version__
 
 
 def notes(learner: Learner) -> dict[str, Any]:
     """What the network's card says of its making."""
     settings = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(learner.config).items()}
     return {
+        "command": command_line("experiments.train_ppo", learner.config),
+        "commit": commit(),
+        "version": __version__,
+        "machine": f"{cpu_name()}, {torch.get_num_threads()} threads",
         "steps": learner.steps,
         "updates": learner.updates,
         "gradient_steps": learner.gradient_steps,

@@ -10,8 +10,9 @@ from rich.console import Console
 from agents.advice import Advice
 from agents.arena import decision_keys
 from agents.base import make_agent
+from agents.networks import read_card
 from agents.ppo import PPOAgent
-from experiments import checkpoint
+from experiments import checkpoint, publish
 from experiments.ppo_config import Config
 from experiments.ppo_learner import Learner, random_play
 from experiments.train_ppo import train
@@ -165,6 +166,22 @@ def test_inputs_are_standardised_by_random_play(tmp_path, encoding):
     assert inputs.mean(0).abs().max() < 1e-3
     assert inputs.std(0).max() < 1.001
     assert (inputs.std(0) > 0.5).float().mean() > 0.02  # the others are rare, or never change
+
+
+def test_a_published_network_is_half_as_large_and_plays_alike(tmp_path):
+    run, file = tmp_path / "run", tmp_path / "kept" / "net.safetensors"
+    learner = train(small(run, hidden=(64, 64), advised=True, total_steps=256), Console(quiet=True))
+    publish.main(publish.Config(run, file))
+    assert file.stat().st_size < 0.55 * (run / "model.safetensors").stat().st_size
+    agents = [make_agent(f"ppo:{path}", learner.variant) for path in (run, file)]
+    full, half = (agent.evaluate(learner.env.states) for agent in agents)
+    assert (full[0].exp() - half[0].exp()).abs().max() < 0.01
+    assert (full[1] - half[1]).abs().max() < 0.01
+    card = read_card(file)["notes"]
+    assert card["command"].startswith("python -m experiments.train_ppo --run")
+    assert card["steps"] == 256
+    with pytest.raises(ValueError, match="name ends in"):
+        publish.main(publish.Config(run, tmp_path / "net"))
 
 
 def test_refusals(tmp_path):
