@@ -186,18 +186,18 @@ def training(variant: Variant, meter: Meter) -> list[Figure]:
     """Collecting and learning of the PPO learner with its default settings."""
     import torch
 
-    from experiments import train_ppo
+    from experiments.ppo_config import Config
+    from experiments.ppo_learner import Learner
 
     options = tuple(f"{name}={variant.game.options[name].text(value)}" for name, value in variant.options.items())
-    learner = train_ppo.Learner(
-        train_ppo.Config(game=variant.game.name, num_players=variant.num_players, options=options)
-    )
+    config = Config(game=variant.game.name, num_players=variant.num_players, options=options, device="cpu")
+    learner = Learner(config)
 
     def learning(amount: int) -> float:
         for _ in range(amount):
             learner.collect()
             learner.update()
-        return float(amount * learner.config.num_steps * learner.config.num_envs)
+        return float(amount * config.num_steps * config.num_envs)
 
     return [meter.rate(f"PPO, whole loop, {torch.get_num_threads()} threads", "steps/s", learning, time.perf_counter)]
 

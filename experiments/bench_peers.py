@@ -66,7 +66,7 @@ def our_rows(variant: Variant, meter: Meter, train: bool) -> Iterator[Row]:
 
 def train_games() -> int:
     """Games at once of our learner's default settings."""
-    from experiments.train_ppo import Config
+    from experiments.ppo_config import Config
 
     return Config().num_envs
 
