@@ -84,7 +84,7 @@ class Meter:
             unit: its unit.
             run: what is measured.
             clock: gives seconds. The CPU time of this thread, for work that one thread does, is on a quiet machine the
-                time on the wall, and suffers little on a busy one; work of several threads needs `time.perf_counter`.
+                time on the wall, and suffers less on a busy one; work of several threads needs `time.perf_counter`.
         """
         run(1)  # compiling, or loading what is compiled
         amount, spent = 1, spent_on(run, 1, clock)
