@@ -92,7 +92,7 @@ def no_settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, An
     return {}
 
 
-def nothing_more(record: np.ndarray) -> dict[str, Any]:
+def nothing_more(records: np.ndarray) -> dict[str, np.ndarray]:
     """A game that has nothing to tell about its end beyond the returns."""
     return {}
 
@@ -125,8 +125,8 @@ class Game:
         progress_meaning: one line: what `compiled.progress` measures.
         secret: (record before) -> whether the others do not see which move is made.
         settings: (number of players, options) -> contents of further record fields that the options decide.
-        describe_result: record of a finished game -> what else to tell of its end, for the environments' `info`. An
-            entry "result" that is "truncated" says that the game was cut off at its limit of decisions.
+        describe_results: records (n,) of finished games -> what else to tell of their ends, for the environments'
+            `info`: arrays (n,) by name. A "result" that is "truncated" says that a game was cut off at its limit.
         contradictions: records (count,) -> names of fields that follow from others, each with an array that is true
             where a record says otherwise; only a forged record does.
     """
@@ -149,12 +149,16 @@ class Game:
     progress_meaning: str
     secret: Callable[[np.void], bool] = lambda record: False
     settings: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] = no_settings
-    describe_result: Callable[[np.ndarray], dict[str, Any]] = nothing_more
+    describe_results: Callable[[np.ndarray], dict[str, np.ndarray]] = nothing_more
     contradictions: Callable[[np.ndarray], Iterable[tuple[str, np.ndarray]]] = nothing_derived
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and deepcopy by name: compiled functions stay where they are."""
         return find_game, (self.name,)
+
+    def describe_result(self, record: np.void) -> dict[str, Any]:
+        """What `describe_results` tells of one finished game."""
+        return {name: column.tolist()[0] for name, column in self.describe_results(np.array([record])).items()}
 
     def variant(self, num_players: int | None = None, **options: Any) -> "Variant":
         """This game with a number of players (default: the smallest) and options (default: the game's).

@@ -135,8 +135,8 @@ class Seeds:
         return self.last
 
 
-def ending(variant: Variant, record: Any) -> tuple[Mapping[str, Any], bool]:
-    """What a game has to tell of its end, and whether it was cut off: its `describe_result` says "truncated"."""
+def ending(variant: Variant, record: np.void) -> tuple[Mapping[str, Any], bool]:
+    """What a game has to tell of its end, and whether it was cut off."""
     details = variant.game.describe_result(record)
     return details, details.get("result") == "truncated"
 

@@ -104,7 +104,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._observing = self._loops.observing[self.encoding]
         self._mode = MODES[self.autoreset_mode]
         self._same_step = self._mode == loops.SAME_STEP
-        self._tells = self.variant.game.describe_result is not nothing_more
+        self._tells = self.variant.game.describe_results is not nothing_more
         self._make_buffers()
         size = -(-num_envs // threads)
         parts = [slice(start, start + size) for start in range(0, num_envs, size)]
@@ -302,16 +302,13 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
 
     def _tell(self, rows: np.ndarray, told: dict[str, Any]) -> None:
         """Add what finished games have to tell; every end of a game tells of the same things."""
-        ends = []
-        for row in rows.tolist():
-            details, self._truncated[row] = ending(self.variant, self._last[row])
-            ends.append((row, details))
-        for key, value in ends[0][1].items():
-            kind = type(value) if isinstance(value, (bool, int, float)) else object
-            column = np.zeros(self.num_envs, kind) if kind is not object else np.empty(self.num_envs, object)
-            for row, details in ends:
-                column[row] = details[key]
+        records = self._last.view(self._bytes.dtype)[rows].view(self.states.dtype)
+        for key, values in self.variant.game.describe_results(records).items():
+            column = np.full(self.num_envs, None if values.dtype == object else 0, values.dtype)
+            column[rows] = values
             told[key], told[f"_{key}"] = column, self._ended
+            if key == "result":
+                self._truncated[rows] = values == "truncated"
 
     def _observed(self) -> dict[str, np.ndarray]:
         return {"observation": self._observations, "action_mask": self._masks}

@@ -1,7 +1,5 @@
 """Samurai Spirit as a `Game`: what everything above the rules knows of it."""
 
-from typing import Any
-
 import numpy as np
 
 from samurai_env.core.compile import jit
@@ -50,13 +48,17 @@ def progress(record, out):
         out[seat] = 0.5 * rounds / ROUNDS + 0.5 * village / 4.0
 
 
-def describe_result(record: np.ndarray) -> dict[str, Any]:
-    """How the game ended, and the score with the grade of the level (`7++`; empty if lost)."""
-    result = record["result"]
-    won = result == WON
-    points = int(score(record)) if won else 0
-    grade = f"{points}{GRADES[int(record['difficulty'])]}" if won else ""
-    return {"result": RESULTS[result], "round": int(record["round"]), "score": points, "grade": grade}
+RESULT_NAMES = np.array(RESULTS, object)
+
+
+def describe_results(records: np.ndarray) -> dict[str, np.ndarray]:
+    """How games ended, and the score with the grade of the level (`7++`; empty if lost)."""
+    points, grades = np.zeros(len(records), np.int64), np.full(len(records), "", object)
+    for i in np.flatnonzero(records["result"] == WON):
+        points[i] = score(records[i])
+        grades[i] = f"{points[i]}{GRADES[int(records[i]['difficulty'])]}"
+    results = RESULT_NAMES[records["result"]]
+    return {"result": results, "round": records["round"].astype(np.int64), "score": points, "grade": grades}
 
 
 GAME = Game(
@@ -88,6 +90,6 @@ GAME = Game(
     text=text.text,
     progress_meaning="half the share of the rounds survived, half the share of village and lives that is left",
     settings=options.settings,
-    describe_result=describe_result,
+    describe_results=describe_results,
     contradictions=contradictions,
 )

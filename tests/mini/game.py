@@ -195,5 +195,5 @@ GAME = Game(
     scene=scene,
     text=text,
     progress_meaning="the figures that the seat has captured, as a part of all",
-    describe_result=lambda record: {"set_aside": len(FIGURES) - int(captured(record).sum())},
+    describe_results=lambda records: {"set_aside": np.array([len(FIGURES) - captured(r).sum() for r in records])},
 )
