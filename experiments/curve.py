@@ -20,7 +20,8 @@ def draw_curve(curve: list[dict[str, float]], title: str, path: Path) -> None:
         shares = [p[name] for p in curve]
         axes.plot([p["steps"] / 1e6 for p in curve], shares, marker="o", markersize=3, label=caption(name))
         axes.legend()
-    axes.set(xlabel="decisions learned from (millions)", ylabel="win share", title=title, ylim=(0, 1.02))
+    axes.set(xlabel="decisions learned from (millions)", ylabel="win share", ylim=(0, 1.02))
+    axes.set_title(title, fontsize=8)  # a variant's spec is long
     axes.grid(alpha=0.3)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from samurai_env.board import glyphs, panel, view
+from samurai_env.board.actions import ACTIONS
 from samurai_env.board.glyphs import Shape
 from samurai_env.board.tiles import FIGURE_EXCHANGE, TOKEN_EXCHANGE
 from samurai_env.board.topology import SETTLEMENT, SETTLEMENTS, Hex, hexes_in_play
-from samurai_env.core.scene import Line, Polygon, Scene, Text
+from samurai_env.core.scene import Line, Place, Polygon, Scene, Text
 
 RADIUS = {2: 30.0, 3: 27.0, 4: 24.0}  # of a hex, by number of players
 MARGIN, GAP = 16.0, 14.0
@@ -60,6 +61,7 @@ def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) 
     players = view.players(record, viewer)
     where = frame(len(players))
     picture = Scene(round(where.width + panel.WIDTH + 3 * MARGIN), round(where.height + 2 * MARGIN), glyphs.PAPER)
+    picture.places = _places(record, where)
     picture.add(*_map(record, where), *_marks(record, [int(action) for action in last], where))
     words = view.last_move(record, viewer, last)
     free = 1.5 * where.radius * FREE_COLUMNS[len(players)]
@@ -73,6 +75,15 @@ def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) 
 
 
 # --- The map ---
+
+
+def _places(record: np.void, where: Frame) -> dict[int, Place]:
+    """Where the actions that name a hex, or a figure on one, are shown."""
+    n = record["hand"].shape[0]
+    centers = {place.label: where.center(place) for place in hexes_in_play(n)}
+    labels = {action: view.hex_of(record, action) for action in range(int(ACTIONS[n]))}
+    inside = math.sqrt(3) / 2 * where.radius
+    return {action: Place(*centers[label], inside) for action, label in labels.items() if label}
 
 
 def _map(record: np.void, where: Frame) -> list[Shape]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from samurai_env.card import glyphs, panel, view
+from samurai_env.card.actions import names
 from samurai_env.card.glyphs import Shape
-from samurai_env.core.scene import Scene, Text
+from samurai_env.core.scene import Place, Scene, Text
 
 GRID = 720  # width and height of the part with the grid, whatever lies there
 MARGIN, GAP = 16, 13
@@ -51,7 +52,7 @@ def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) 
     players = view.players(record, viewer)
     side = panel.STATE_HEIGHT + len(players) * (panel.PLAYER_HEIGHT + GAP) + panel.LEGEND_HEIGHT
     picture = Scene(GRID + panel.WIDTH + 4 * MARGIN, max(GRID, side) + 2 * MARGIN, glyphs.PAPER)
-    picture.add(*_grid(record, last))
+    _add_grid(picture, record, last)
     x, y = GRID + 3 * MARGIN, MARGIN
     picture.add(*panel.state(record, viewer, view.last_move(record, viewer, last), x, y))
     y += panel.STATE_HEIGHT
@@ -62,12 +63,14 @@ def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) 
     return picture
 
 
-def _grid(record: np.void, last: Sequence[int]) -> list[Shape]:
-    """Villages, cards, free cells and the last card's mark."""
+def _add_grid(picture: Scene, record: np.void, last: Sequence[int]) -> None:
+    """Draw villages, cards, free cells and the last card's mark."""
     villages, cards, free = view.villages(record), view.cards(record), view.free_cells(record)
     waiting = {place: f"cell{number}" for number, place in enumerate(view.waiting_places(record))}
     where = frame([*villages, *cards, *free, *waiting])
     half = CARD_SHARE * where.step
+    ids = {name: action for action, name in enumerate(names(record["hand"].shape[0]))}
+    picture.places = {ids[name]: Place(*where.center(place), half) for place, name in (free | waiting).items()}
     shapes: list[Shape] = []
     for place, name in (free | waiting).items():
         x, y = where.center(place)
@@ -81,4 +84,4 @@ def _grid(record: np.void, last: Sequence[int]) -> list[Shape]:
     cell = view.laid_cell(last)
     if cell is not None:
         shapes += glyphs.ring(*where.center(view.place_of(record, cell)), half)
-    return shapes
+    picture.add(*shapes)
