@@ -96,18 +96,12 @@ class PolicyValueNet(nn.Module):
         inputs = (observations.flatten(1).float() - self.mean) * self.scale
         if shortfalls is None:
             hidden = self.body(inputs)
-            logits = self.policy(hidden)
+            logits = self.policy(hidden).float()
         else:
             advice = (-shortfalls / self.temperature).clamp_min(-20.0)
             hidden = self.body(torch.cat([inputs, advice.exp() * masks], 1))
-            logits = self.policy(hidden) + self.trust * advice
-        return torch.log_softmax(logits.masked_fill(masks == 0, -1e9), 1), self.value(hidden)
-
-
-def sample(log_probs: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """An action for each row, by its probabilities (Gumbel's trick); int64 (batch,)."""
-    noise = torch.empty_like(log_probs).exponential_(generator=generator)
-    return (log_probs - noise.log()).argmax(1)
+            logits = self.policy(hidden).float() + self.trust * advice
+        return torch.log_softmax(logits.masked_fill(masks == 0, -1e9), 1), self.value(hidden).float()
 
 
 def write_atomically(path: Path, write: Any) -> None:

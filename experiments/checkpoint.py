@@ -39,7 +39,7 @@ def save(learner: Learner) -> None:
     save_network(learner.mean_net, run / "model.safetensors", notes(learner))
     tensors = {
         "games": torch.from_numpy(learner.env.states.view(np.uint8).copy()),
-        "generator": learner.generator.get_state(),
+        "rng": torch.from_numpy(learner.rng.view(np.int64).copy()),
         "shuffler": learner.shuffler.get_state(),
     }
     tensors |= {f"net.{name}": tensor.contiguous() for name, tensor in learner.net.state_dict().items()}
@@ -67,7 +67,7 @@ def load(learner: Learner) -> None:
     except Exception as error:
         raise ValueError(f"{run / 'checkpoint.safetensors'} is damaged: {error}") from None
     weights = {name.removeprefix("net."): value for name, value in tensors.items() if name.startswith("net.")}
-    missing = ({"games", "generator", "shuffler"} - set(tensors)) | (set(learner.net.state_dict()) - set(weights))
+    missing = ({"games", "rng", "shuffler"} - set(tensors)) | (set(learner.net.state_dict()) - set(weights))
     if missing:
         raise ValueError(f"{run / 'checkpoint.safetensors'} is not a checkpoint: it lacks {', '.join(sorted(missing))}")
     learner.net.load_state_dict(weights)
@@ -76,7 +76,7 @@ def load(learner: Learner) -> None:
         raise ValueError(f"the checkpoint has {len(games)} games, this run asks for {learner.config.num_envs}")
     observations, info = learner.env.restore(games)
     learner._now = (observations, info["seat"])
-    learner.generator.set_state(tensors["generator"])
+    learner.rng[:] = tensors["rng"].numpy().view(np.uint64)
     learner.shuffler.set_state(tensors["shuffler"])
     state: dict[int, dict[str, torch.Tensor]] = {}
     for name, value in tensors.items():

@@ -10,6 +10,11 @@ from experiments.common import at_least, parse_options
 from samurai_env import make_variant
 
 
+def multiplies_bfloat16() -> bool:
+    """Whether this processor has instructions for products of bfloat16 numbers."""
+    return bool(getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)())
+
+
 @dataclass
 class Config:
     """Settings of a training run."""
@@ -76,6 +81,8 @@ class Config:
     """Updates between two checkpoints."""
     resume: bool = False
     """Go on from the checkpoint in `run`."""
+    precision: str = field(default_factory=lambda: "bfloat16" if multiplies_bfloat16() else "float32")
+    """Numbers of matrix products: "bfloat16", the default on processors that multiply them, or "float32"."""
     device: str = field(default_factory=lambda: "cuda" if torch.cuda.is_available() else "cpu")
     """Where the network learns."""
 
@@ -91,6 +98,8 @@ def check(config: Config) -> None:
     )
     at_least(config, 0, "evaluate_every", "teacher_steps", "seed", "entropy", "clip", "learning_rate", "max_grad_norm")
     at_least(config, 0, "value_weight", "gae_lambda", "averaging")
+    if config.precision not in ("float32", "bfloat16"):
+        raise ValueError(f"--precision is float32 or bfloat16, not {config.precision}")
     if not config.averaging < 1:
         raise ValueError(f"--averaging is a decay below 1, not {config.averaging}")
     if not 0 <= config.rival_share <= 1:

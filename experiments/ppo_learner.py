@@ -14,7 +14,8 @@ import torch
 from agents.advice import Advice
 from agents.arena import decision_keys
 from agents.base import make_agent
-from agents.networks import NetworkForm, PolicyValueNet, load_network, sample
+from agents.networks import NetworkForm, PolicyValueNet, load_network
+from agents.sampling import sample
 from experiments.common import parse_options
 from experiments.ppo_config import Config
 from samurai_env import make_variant
@@ -56,7 +57,10 @@ class Learner:
         self.env = GameVectorEnv(
             config.game, config.num_envs, self.variant.num_players, self.encoding, config.reward, **self.variant.options
         )
-        self.generator = torch.Generator(config.device).manual_seed(config.seed)
+        self.rng = np.array([config.seed], np.uint64)
+        self.precision = torch.autocast(
+            torch.device(config.device).type, torch.bfloat16, config.precision == "bfloat16"
+        )
         self.shuffler = torch.Generator().manual_seed(config.seed)
         self.teacher = make_agent(config.teacher, self.variant)
         self.rivals = [make_agent(spec, self.variant) for spec in config.rivals]
@@ -128,25 +132,26 @@ class Learner:
             masks = torch.from_numpy(observed["action_mask"])
             where = torch.from_numpy(seats).long()
             advice = torch.from_numpy(self.advice.shortfalls(self.env.states)) if self.advice else None
-            log_probs, values = self.net(
-                observations.to(device), masks.to(device), None if advice is None else advice.to(device)
-            )
+            with self.precision:
+                log_probs, values = self.net(
+                    observations.to(device), masks.to(device), None if advice is None else advice.to(device)
+                )
+            log_probs = log_probs.cpu()
             batch.values[t] = self._by_seat(values.cpu(), where, -1)
             if t == self.config.num_steps:
                 break
-            actions = sample(log_probs, self.generator)
-            played = actions
+            actions = np.empty(len(observations), np.int64)
+            sample(log_probs.exp().numpy(), self.rng, actions)
+            moves = actions
             if batch.imitated:
                 keys = decision_keys(self.env.states["seed"], self.env.states["steps"], 0)
-                actions = torch.from_numpy(self.teacher.act(self.env.states, keys)).to(device)
-                coin = torch.rand(len(actions), generator=self.generator, device=device) < 0.5
-                played = torch.where(coin, played, actions)
+                actions = self.teacher.act(self.env.states, keys)
+                moves = np.where(keys & np.uint64(1), moves, actions)
             batch.observations[t], batch.masks[t], batch.seats[t] = observations, masks, where
             if batch.shortfalls is not None and advice is not None:
                 batch.shortfalls[t] = advice
-            batch.actions[t] = actions.cpu()
-            batch.log_probs[t] = log_probs.gather(1, actions[:, None])[:, 0].cpu()
-            moves = played.cpu().numpy()
+            batch.actions[t] = torch.from_numpy(actions)
+            batch.log_probs[t] = log_probs.gather(1, batch.actions[t][:, None])[:, 0]
             if self.rivals:
                 batch.learned[t] = torch.from_numpy(~self._let_rivals_play(moves))
             observed, _, done, _, info = self.env.step(moves)
@@ -211,7 +216,8 @@ class Learner:
 
     def _gradient_step(self, part: dict[str, torch.Tensor], entropy_weight: float) -> dict[str, float]:
         config = self.config
-        log_probs, values = self.net(part["observations"], part["masks"], part.get("shortfalls"))
+        with self.precision:
+            log_probs, values = self.net(part["observations"], part["masks"], part.get("shortfalls"))
         chosen = log_probs.gather(1, part["actions"][:, None])[:, 0]
         log_ratio = chosen - part["log_probs"]
         ratio = log_ratio.exp()

@@ -12,6 +12,7 @@ from agents.arena import decision_keys
 from agents.base import make_agent
 from agents.networks import read_card
 from agents.ppo import PPOAgent
+from agents.sampling import sample
 from experiments import checkpoint, publish
 from experiments.ppo_config import Config
 from experiments.ppo_learner import Learner, random_play
@@ -184,6 +185,18 @@ def test_a_published_network_is_half_as_large_and_plays_alike(tmp_path):
         publish.main(publish.Config(run, tmp_path / "net"))
 
 
+def test_actions_are_drawn_by_their_probabilities():
+    probabilities = np.array([[0.0, 0.25, 0.0, 0.75], [0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]], np.float32)
+    rng, actions, counts = np.array([1], np.uint64), np.zeros(3, np.int64), np.zeros((3, 4))
+    for _ in range(4000):
+        sample(probabilities, rng, actions)
+        counts[np.arange(3), actions] += 1
+    assert np.abs(counts / 4000 - probabilities).max() < 0.03
+    assert not counts[probabilities == 0].any()
+    sample(np.array([[0.3, 0.0]], np.float32), rng, actions)  # rounding may leave a rest
+    assert actions[0] == 0
+
+
 def test_refusals(tmp_path):
     console = Console(quiet=True)
     with pytest.raises(FileNotFoundError, match="no network at"):
@@ -196,6 +209,8 @@ def test_refusals(tmp_path):
         train(dataclasses.replace(config, hidden=(16,), resume=True), console)
     with pytest.raises(ValueError, match="the checkpoint has 8 games"):
         train(dataclasses.replace(config, num_envs=4, resume=True), console)
+    with pytest.raises(ValueError, match="precision is float32 or bfloat16, not half"):
+        train(small(tmp_path / "half", precision="half"), console)
     with pytest.raises(ValueError, match="rival-share is a share from 0 to 1, not 2"):
         train(small(tmp_path / "share", rivals=("greedy",), rival_share=2.0), console)
     with pytest.raises(ValueError, match="this run asks for"):
