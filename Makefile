@@ -31,7 +31,7 @@ install: $(VENV)/installed-train  ## make .venv with what training and playing n
 
 dev: $(VENV)/installed-dev  ## make .venv with what tests and docs need, too
 
-train: install  ## train a 2-player network (about 3 minutes on 2 cores), then let it meet random and greedy
+train: install  ## train a 2-player network (1 to 3 minutes on 2 cores), then let it meet random and greedy
 	@if [ -e $(RUN)/checkpoint.safetensors ]; then resume=--resume; fi; \
 	set -x; $(PY) -m experiments.train_ppo --run $(RUN) --total-steps $(TOTAL_STEPS) $$resume
 	@rm -rf $(RUN)/tournament
