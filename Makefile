@@ -68,7 +68,7 @@ peers: $(PEERS:%=.peers/installed-%)  ## install the packages that `python -m ex
 	scripts/peers.sh $(PYTHON) $*
 	@touch $@
 
-leaderboard: install  ## play what LEADERBOARD.md lacks and write it (some 10 minutes on 2 cores; FULL=1: hours)
+leaderboard: install  ## play what LEADERBOARD.md lacks and write it (minutes; FULL=1: hours)
 	$(PY) -m experiments.leaderboard $(if $(FULL),--full)
 
 clean:  ## remove .venv, .peers, caches and built pages; trained networks in runs/ stay

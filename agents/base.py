@@ -74,7 +74,7 @@ def no_argument(name: str, argument: str) -> None:
 
 
 def read_settings(name: str, argument: str, numbers: Mapping[str, Callable[[str], Any]]) -> dict[str, Any]:
-    """Settings of a search from `1000` or `1000,bias=0`: simulations, then others by name.
+    """Settings of a search from `1000` or `1000,exploration=1`: simulations, then others by name.
 
     Args:
         name: kind of agent, for errors.

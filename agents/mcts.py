@@ -13,7 +13,7 @@ import numpy as np
 from agents import greedy
 from agents.advice import usual_temperature
 from agents.base import read_settings
-from agents.tree import back_up, begin, best_child, clear, new_trees, read_roots
+from agents.tree import Findings, back_up, begin, best_child, clear, new_findings, new_trees, read_roots
 from samurai_env.core import bits, random
 from samurai_env.core.compile import bind, jit
 from samurai_env.core.game import Game, Variant
@@ -153,7 +153,7 @@ def search(
             used = simulate(
                 scratch[0], nodes[0], used, exploration, temperature, depth, share, tree, path, words, scores, out, rng
             )
-        read_roots(nodes, counts[i : i + 1], actions[i : i + 1], values[i : i + 1])
+        read_roots(nodes, actions[i : i + 1], counts[i : i + 1], values[i : i + 1])
 
 
 @cache
@@ -184,6 +184,7 @@ class MCTSAgent:
         if variant.game.compiled.evaluate is None:
             settings = replace(settings, depth=-1)
         self.settings = settings
+        self._variant = variant
         self._search = _bound(variant.game)
         self._temperature = settings.temperature
         if np.isfinite(settings.temperature):
@@ -195,21 +196,10 @@ class MCTSAgent:
         self._scores = np.zeros(variant.num_actions)
         self._out = np.zeros(variant.num_players)
 
-    def visits(self, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What the search finds.
-
-        Args:
-            states: as for `act`.
-            keys: as for `act`.
-
-        Returns:
-            the actions tried most, int64 (games,); how often each was tried at the root, int64 (games, actions); the
-            returns to expect by seat, float64 (games, players).
-        """
+    def visits(self, states: np.ndarray, keys: np.ndarray) -> Findings:
+        """What the search finds; the arguments are those of `act`."""
         s = self.settings
-        actions = np.zeros(len(states), np.int64)
-        counts = np.zeros((len(states), len(self._scores)), np.int64)
-        values = np.zeros((len(states), len(self._out)))
+        found = new_findings(len(states), self._variant)
         self._search(
             states,
             keys,
@@ -225,15 +215,13 @@ class MCTSAgent:
             self._words,
             self._scores,
             self._out,
-            actions,
-            counts,
-            values,
+            *found,
         )
-        return actions, counts, values
+        return found
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `agents.base.Agent.act`."""
-        return self.visits(states, keys)[0]
+        return self.visits(states, keys).actions
 
 
 def make(variant: Variant, argument: str) -> MCTSAgent:

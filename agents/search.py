@@ -15,7 +15,7 @@ import numpy as np
 from agents.base import read_settings
 from agents.networks import PolicyValueNet, check_fits, load_network
 from agents.ppo import PPOAgent
-from agents.tree import back_up, begin, best_child, clear, new_trees, read_roots
+from agents.tree import Findings, back_up, begin, best_child, clear, new_findings, new_trees, read_roots
 from samurai_env.core import bits
 from samurai_env.core.compile import bind, jit
 from samurai_env.core.game import Game, Variant
@@ -130,29 +130,16 @@ class SearchAgent:
         self._words = np.zeros(variant.num_words, np.uint64)
         self._out = np.zeros(variant.num_players)
 
-    def visits(self, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What the search finds.
-
-        Args:
-            states: as for `act`.
-            keys: as for `act`.
-
-        Returns:
-            the actions tried most, int64 (games,); how often each was tried, int64 (games, actions); the returns
-            to expect by seat, float64 (games, players).
-        """
-        actions = np.zeros(len(states), np.int64)
-        counts = np.zeros((len(states), self.variant.num_actions), np.int64)
-        values = np.zeros((len(states), self.variant.num_players))
+    def visits(self, states: np.ndarray, keys: np.ndarray) -> Findings:
+        """What the search finds; the arguments are those of `act`."""
+        found = new_findings(len(states), self.variant)
         group = max(1, TREES // self.settings.simulations)
         for first in range(0, len(states), group):
             rows = slice(first, first + group)
-            self._search(states[rows], keys[rows], actions[rows], counts[rows], values[rows])
-        return actions, counts, values
+            self._search(states[rows], keys[rows], Findings(*(part[rows] for part in found)))
+        return found
 
-    def _search(
-        self, roots: np.ndarray, keys: np.ndarray, actions: np.ndarray, counts: np.ndarray, values: np.ndarray
-    ) -> None:
+    def _search(self, roots: np.ndarray, keys: np.ndarray, found: Findings) -> None:
         games, left = len(roots), self.settings.simulations
         trees = new_trees(games, left, self.variant)
         begin(trees)
@@ -168,13 +155,13 @@ class SearchAgent:
             )
             waiting = leaves[depths >= 0]
             if len(waiting):
-                log_probs, found = self._player.evaluate(waiting)
-                learn(trees, leaves, paths, depths, log_probs.numpy(), found.numpy(), self._out)
-        read_roots(trees, counts, actions, values)
+                log_probs, values = self._player.evaluate(waiting)
+                learn(trees, leaves, paths, depths, log_probs.numpy(), values.numpy(), self._out)
+        read_roots(trees, *found)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `agents.base.Agent.act`."""
-        return self.visits(states, keys)[0]
+        return self.visits(states, keys).actions
 
 
 def make(variant: Variant, argument: str) -> SearchAgent:

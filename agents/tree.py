@@ -6,6 +6,8 @@ two, three or four players and for cooperation. Simulations under way count as l
 (Chaslot et al., 2008).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from samurai_env.core import bits
@@ -28,6 +30,26 @@ def node_type(num_players: int, num_actions: int) -> np.dtype:
         ],
         align=True,
     )
+
+
+class Findings(NamedTuple):
+    """What searches find.
+
+    Attributes:
+        actions: int64 (games,), the action tried most.
+        counts: int64 (games, actions), how often each was tried at the root.
+        values: float64 (games, players), the returns to expect by seat.
+    """
+
+    actions: np.ndarray
+    counts: np.ndarray
+    values: np.ndarray
+
+
+def new_findings(games: int, variant: Variant) -> Findings:
+    """Room for the findings of some searches."""
+    counts = np.zeros((games, variant.num_actions), np.int64)
+    return Findings(np.zeros(games, np.int64), counts, np.zeros((games, variant.num_players)))
 
 
 def new_trees(games: int, simulations: int, variant: Variant) -> np.ndarray:
@@ -113,15 +135,8 @@ def begin(trees):
 
 
 @jit
-def read_roots(trees, counts, actions, values):
-    """Read what searches have found.
-
-    Args:
-        trees: nodes (games, ...).
-        counts: int64 (games, actions), out: how often each action was tried at the root.
-        actions: int64 (games,), out: the action tried most.
-        values: float64 (games, seats), out: the mean return.
-    """
+def read_roots(trees, actions, counts, values):
+    """Write what searches have found, see `Findings`; `trees` are nodes (games, ...)."""
     for i in range(trees.shape[0]):
         root = trees[i, 0]
         counts[i] = 0

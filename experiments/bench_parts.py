@@ -15,6 +15,7 @@ import numpy as np
 
 from agents.arena import decision_keys
 from agents.mcts import MCTSAgent, Settings
+from experiments.peers import by_last
 from experiments.timing import Figure, Meter, undisturbed
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant
@@ -93,22 +94,6 @@ def vector(variant: Variant, meter: Meter, num_envs: int, threads: int = 1) -> l
 
 def aec(variant: Variant, meter: Meter) -> list[Figure]:
     """The PettingZoo environment with the first legal action: by `last()` and by `observe()`, bare and wrapped."""
-
-    def by_last(env: Any) -> Callable[[int], float]:
-        env.reset(seed=0)
-
-        def stepping(amount: int) -> float:
-            done = 0
-            while done < amount:
-                observed, _, terminated, truncated, _ = env.last()
-                if terminated or truncated:
-                    env.reset()
-                else:
-                    env.step(int(observed["action_mask"].argmax()))
-                    done += 1
-            return float(amount)
-
-        return stepping
 
     def by_observe(env: Any) -> Callable[[int], float]:
         env.reset(seed=0)

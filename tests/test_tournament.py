@@ -20,10 +20,10 @@ QUIET = Console(quiet=True)
 
 
 def test_specs_may_be_separated_by_commas():
-    assert split_specs(["random,greedy", "mcts:1000,bias=0,depth=-1,flat:20", "ppo:a/b=c.safetensors"]) == (
+    assert split_specs(["random,greedy", "mcts:1000,greedy=0,depth=-1,flat:20", "ppo:a/b=c.safetensors"]) == (
         "random",
         "greedy",
-        "mcts:1000,bias=0,depth=-1",
+        "mcts:1000,greedy=0,depth=-1",
         "flat:20",
         "ppo:a/b=c.safetensors",
     )

@@ -7,6 +7,7 @@ the project needs the peers. Here is what the scripts and `experiments.bench_pee
 import argparse
 import json
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
@@ -77,3 +78,21 @@ def tell(row: Row) -> None:
 def row_of(found: dict[str, Any]) -> Row:
     """A row again, from what `tell` prints or a results file holds."""
     return Row(**{**found, "figure": Figure(**found["figure"])})
+
+
+def by_last(env: Any) -> Callable[[int], float]:
+    """Plays a PettingZoo environment: `last()`, the first legal action of the mask, `step()`."""
+    env.reset(seed=0)
+
+    def play(steps: int) -> float:
+        done = 0
+        while done < steps:
+            observed, _, terminated, truncated, _ = env.last()
+            if terminated or truncated:
+                env.reset()
+            else:
+                env.step(int(observed["action_mask"].argmax()))
+                done += 1
+        return float(done)
+
+    return play

@@ -1,30 +1,10 @@
 """PettingZoo's own classic games (Terry et al., 2021), each with its usual wrappers and without."""
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 from pettingzoo.classic import connect_four_v3, hanabi_v5
 
-from experiments.peers import RAW, WRAPPED, Row, meter_from_command_line, named, tell
-
-
-def playing(env: Any) -> Callable[[int], float]:
-    """`last()`, the first legal action of the mask, `step()`; as `experiments.bench` does with ours."""
-    env.reset(seed=0)
-
-    def play(steps: int) -> float:
-        done = 0
-        while done < steps:
-            observed, _, terminated, truncated, _ = env.last()
-            if terminated or truncated:
-                env.reset()
-            else:
-                env.step(int(observed["action_mask"].argmax()))
-                done += 1
-        return done
-
-    return play
+from experiments.peers import RAW, WRAPPED, Row, by_last, meter_from_command_line, named, tell
 
 
 def main() -> None:
@@ -35,7 +15,7 @@ def main() -> None:
             env = make()
             agent = env.possible_agents[0]
             inputs = math.prod(env.observation_space(agent)["observation"].shape)
-            figure = meter.rate("loop", "steps/s", playing(env))
+            figure = meter.rate("loop", "steps/s", by_last(env))
             tell(Row(kind, named("pettingzoo"), name, int(env.action_space(agent).n), inputs, 1, 1, figure))
 
 
