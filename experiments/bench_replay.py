@@ -53,8 +53,8 @@ class Replay:
     def by_batch_call(self, env: GameVectorEnv) -> float:
         """Seconds that the compiled call behind these steps takes, on the arrays of an environment with one thread."""
         env.restore(self.states)
-        (batch_step,), rewards = env._parts, np.empty(env.num_envs, np.float32)
-        return self.seconds(lambda actions: batch_step(actions, rewards), time.thread_time)
+        batch_step, (mode, shaped, states, _, *outputs) = env._observing.batch_step, env._job
+        return self.seconds(lambda actions: batch_step(mode, shaped, states, actions, *outputs), time.thread_time)
 
 
 def replayed(variant: Variant, meter: Meter, num_envs: int) -> list[Figure]:

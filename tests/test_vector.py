@@ -1,9 +1,11 @@
 """The Gymnasium vector environment of every game: the same games as the other forms, autoreset, buffers, errors."""
 
+import gc
 import hashlib
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import gymnasium
@@ -213,6 +215,47 @@ def test_threads_do_not_disturb_each_other(variant) -> None:
         env = make(variant, 1000, threads=threads)
         assert digest(env, 80) == expected
         env.close()
+
+
+@smallest
+def test_threads_sleep_and_wake(variant) -> None:
+    """A worker waits awake for some 200 microseconds, then it sleeps; either way it answers the next step."""
+    env, choose = make(variant, 64, threads=2), Chooser(64)
+    alone, observed = make(variant, 64), env.reset(seed=0)[0]
+    alone.reset(seed=0)
+    for pause in (0.0, 0.05) * 10:
+        time.sleep(pause)
+        assert env._workers[0]._signals.asleep or pause == 0.0
+        actions = choose(observed["action_mask"])
+        observed, rewards, *_ = env.step(actions)
+        expected, same_rewards, *_ = alone.step(actions)
+        assert_same(observed, expected)
+        assert np.array_equal(rewards, same_rewards)
+    env.close()
+
+
+@smallest
+def test_threads_end_with_their_environment(variant) -> None:
+    closed, forgotten = make(variant, 8, threads=3), make(variant, 8, threads=3)
+    threads = [worker._thread for env in (closed, forgotten) for worker in env._workers]
+    assert len(threads) == 4
+    assert all(thread.is_alive() for thread in threads)
+    closed.close()
+    del forgotten
+    gc.collect()
+    for thread in threads:
+        thread.join(5.0)
+        assert not thread.is_alive()
+
+
+@smallest
+def test_a_thread_that_has_ended_is_told_of(variant) -> None:
+    env, choose = make(variant, 8, threads=2), Chooser(8)
+    observed, _ = env.reset(seed=0)
+    env._workers[0].stop()
+    env._workers[0]._thread.join(5.0)
+    with pytest.raises(RuntimeError, match="a thread of the environment has ended"):
+        env.step(choose(observed["action_mask"]))
 
 
 @some

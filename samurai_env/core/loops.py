@@ -14,6 +14,7 @@ from samurai_env.core import bits
 from samurai_env.core.compile import bind
 from samurai_env.core.game import Game
 from samurai_env.core.random import draw, next_seed
+from samurai_env.core.workers import keep_stepping
 
 # Stand-ins, so that editors and linters know the names that `bind` replaces.
 reset: Any = None
@@ -184,10 +185,10 @@ def list_legal(states, words):
 
 
 def batch_step(
-    states,
-    actions,
     autoreset,
     shaped,
+    states,
+    actions,
     done,
     actors,
     own,
@@ -204,10 +205,10 @@ def batch_step(
     """Step every game and write all that a learner needs, each game while it is in the cache.
 
     Args:
-        states: records.
-        actions: int64; must be legal (see `list_legal` and `bits.first_missing`).
         autoreset: SAME_STEP, NEXT_STEP or DISABLED.
         shaped: add the growth of `progress` to the rewards.
+        states: records.
+        actions: int64; must be legal (see `list_legal` and `bits.first_missing`).
         done: bool, in and out: the game is over; all False with SAME_STEP.
         actors: int8, out: the seat that decided.
         own: float32 (games,), out: what the step brought that seat.
@@ -308,6 +309,7 @@ class ObservingLoops:
     write_observation: Any
     act: Any
     batch_step: Any
+    keep_stepping: Any
     batch_observe: Any
 
 
@@ -333,10 +335,12 @@ def loops_of(game: Game) -> Loops:
     for name, function in c.observe.items():
         owner, scope = f"{game.name}.{name}", {**functions, "observe": function}
         scope["write_outputs"] = bind(write_outputs, owner, scope, inline=True)
+        batch = bind(batch_step, owner, scope)
         observing[name] = ObservingLoops(
             bind(write_observation, owner, scope),
             bind(act, owner, scope),
-            bind(batch_step, owner, scope),
+            batch,
+            bind(keep_stepping, owner, {"batch_step": batch}),
             bind(batch_observe, owner, scope),
         )
     return Loops(

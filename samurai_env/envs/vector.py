@@ -1,7 +1,6 @@
 """Gymnasium vector environment of any game: thousands of games in one process, stepped by compiled loops."""
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from samurai_env.core.bits import first_missing
 from samurai_env.core.game import nothing_more
 from samurai_env.core.loops import loops_of
 from samurai_env.core.random import next_seed
+from samurai_env.core.workers import Worker
 from samurai_env.envs.common import (
     REWARDS,
     check_choice,
@@ -108,8 +108,8 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._make_buffers()
         size = -(-num_envs // threads)
         parts = [slice(start, start + size) for start in range(0, num_envs, size)]
-        self._parts = [self._bound(part) for part in parts]
-        self._pool = ThreadPoolExecutor(len(parts) - 1) if len(parts) > 1 else None
+        self._job, *jobs = [self._arguments(part) for part in parts]
+        self._workers = [Worker(self._observing.keep_stepping, job) for job in jobs]
 
     def _make_buffers(self) -> None:
         variant, count = self.variant, self.num_envs
@@ -124,6 +124,8 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._last, self._final = self.states, self._observations
         if self._same_step:  # only there a game that ends is gone when the step returns
             self._last, self._final = variant.new(count), np.zeros((count, *shape), np.int8)
+        self._actions = np.zeros(count, np.int64)
+        self._own = np.zeros(count, np.float32)
         self._rewards = np.zeros((count, variant.num_players), np.float32)
         self._returns = np.zeros((count, variant.num_players), np.float32)
         self._done = np.zeros(count, np.bool_)  # over, and not begun anew by itself in the same step
@@ -135,29 +137,25 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._seat = np.zeros(count, np.int8)
         self._rows = np.arange(count)
 
-    def _bound(self, part: slice) -> Callable[[np.ndarray, np.ndarray], int]:
-        """A function that steps the games of `part`, given all actions and the array for all rewards."""
-        batch_step, mode, shaped = self._observing.batch_step, self._mode, self._shaped
-        states, done, actor = self.states[part], self._done[part], self._actor[part]
-        outputs = tuple(
-            array[part]
-            for array in (
-                self._rewards,
-                self._returns,
-                self._words,
-                self._masks,
-                self._observations,
-                self._seat,
-                self._ended,
-                self._last,
-                self._final,
-            )
+    def _arguments(self, part: slice) -> tuple[Any, ...]:
+        """The arguments of `batch_step` for the games of `part`."""
+        arrays = (
+            self.states,
+            self._actions,
+            self._done,
+            self._actor,
+            self._own,
+            self._rewards,
+            self._returns,
+            self._words,
+            self._masks,
+            self._observations,
+            self._seat,
+            self._ended,
+            self._last,
+            self._final,
         )
-
-        def step(actions: np.ndarray, own: np.ndarray) -> int:
-            return batch_step(states, actions[part], mode, shaped, done, actor, own[part], *outputs)
-
-        return step
+        return (self._mode, self._shaped, *(array[part] for array in arrays))
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -250,14 +248,11 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             ResetNeeded: before the first reset.
             ValueError: `actions` of another shape or not integers.
         """
-        actions = self._checked(actions)
-        rewards = np.empty(self.num_envs, np.float32)
-        first, *others = self._parts
-        if self._pool is None:
-            count = first(actions, rewards)
-        else:
-            waiting = [self._pool.submit(part, actions, rewards) for part in others]
-            count = first(actions, rewards) + sum(part.result() for part in waiting)
+        self._actions[:] = self._checked(actions)
+        for worker in self._workers:
+            worker.begin()
+        count = self._observing.batch_step(*self._job) + sum([worker.result() for worker in self._workers])
+        rewards = self._own.copy()
         info: dict[str, Any] = {"seat": self._seat, "actor": self._actor, "rewards": self._rewards}
         self._truncated &= self._over
         if count:
@@ -315,5 +310,5 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads."""
-        if self._pool is not None:
-            self._pool.shutdown()
+        for worker in self._workers:
+            worker.stop()
