@@ -11,8 +11,20 @@ from samurai_env.card.actions import CELL0, CHOICE0
 from samurai_env.card.cards import KINDS, STONES_EACH
 from samurai_env.card.scoring import score, surrounded, winners
 from samurai_env.card.state import CARD, CELL, VILLAGE
-from samurai_env.card.topology import READING_ORDER, STEP_X, STEP_Y, VILLAGES, distance, opposite, side_towards
-from samurai_env.core.bits import bit, popcount
+from samurai_env.card.topology import (
+    EAST,
+    NORTH,
+    READING_ORDER,
+    SOUTH,
+    STEP_X,
+    STEP_Y,
+    VILLAGES,
+    WEST,
+    distance,
+    opposite,
+    side_towards,
+)
+from samurai_env.core.bits import bit, lowest, popcount
 from samurai_env.core.compile import jit
 from samurai_env.core.winning import pay
 
@@ -35,21 +47,28 @@ def cell_y(state, cell):
 
 
 @jit
+def villages_near(state, x, y, steps):
+    """Bit set of the villages that lie so many steps from a place."""
+    near = NONE
+    for village in range(VILLAGES):  # without a branch, so that the compiler makes vectors of it
+        away = distance(state.village_x[village] - x, state.village_y[village] - y)
+        near |= np.uint64(away == steps) << np.uint64(village)
+    return near & (bit(state.villages) - np.uint64(1))
+
+
+@jit
 def villages_beside(state, x, y):
     """The villages north, east, south and west of a place, -1 where there is none."""
     north, east, south, west = -1, -1, -1, -1
-    for village in range(state.villages):
-        dx, dy = state.village_x[village] - x, state.village_y[village] - y
-        if dx == 0:
-            if dy == -1:
-                north = village
-            elif dy == 1:
-                south = village
-        elif dy == 0:
-            if dx == 1:
-                east = village
-            elif dx == -1:
-                west = village
+    near = villages_near(state, x, y, 1)
+    while near != NONE:
+        village = np.int64(lowest(near))
+        near &= near - np.uint64(1)
+        side = side_towards(state.village_x[village] - x, state.village_y[village] - y)
+        north = village if side == NORTH else north
+        east = village if side == EAST else east
+        south = village if side == SOUTH else south
+        west = village if side == WEST else west
     return north, east, south, west
 
 
@@ -64,14 +83,16 @@ def look_around(state, x, y, sides):
         sides: int8, shape (4,), out: as a row of the field `side`; untouched where no village is beside the cell.
     """
     named = 0
-    for other in range(state.villages):
+    near = villages_near(state, x, y, 2)  # each has one or two cells in common with the place
+    while near != NONE:
+        other = np.int64(lowest(near))
+        near &= near - np.uint64(1)
         dx, dy = state.village_x[other] - x, state.village_y[other] - y
-        if distance(dx, dy) == 2:  # the two have one or two cells in common
-            for side in range(4):
-                back_x, back_y = STEP_X[side] - dx, STEP_Y[side] - dy  # from the other village to the cell
-                if distance(back_x, back_y) == 1:
-                    sides[side] = state.side[other, side_towards(back_x, back_y)]
-                    named |= 1 << side
+        for side in range(4):
+            back_x, back_y = STEP_X[side] - dx, STEP_Y[side] - dy  # from the other village to the cell
+            if distance(back_x, back_y) == 1:
+                sides[side] = state.side[other, side_towards(back_x, back_y)]
+                named |= 1 << side
     return named
 
 

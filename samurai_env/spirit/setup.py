@@ -1,7 +1,5 @@
 """Before the first turn and between the rounds ("Set-up", "End of a round"): who sits where, which raiders come."""
 
-import numpy as np
-
 from samurai_env.core.compile import jit
 from samurai_env.core.random import shuffle
 from samurai_env.spirit.cards import (
@@ -17,6 +15,7 @@ from samurai_env.spirit.cards import (
     SYMBOL,
 )
 from samurai_env.spirit.state import BOX, RAIDERS, RANDOM, RUNNING, UNSEEN
+from samurai_env.spirit.table import turn_over
 from samurai_env.spirit.village import any_of
 
 ALWAYS = 1  # option two_player_rules
@@ -91,14 +90,16 @@ def clear_boards(state):
 @jit
 def seat_samurai(state):
     """Put the chosen samurai on the seats, or random ones."""
-    state.who[:] = NOTHING
-    state.seat_of[:] = NOTHING
     if state.chosen[0] == RANDOM:
-        everybody = np.arange(MOST).astype(np.int8)
-        shuffle(state.rng, everybody)
-        state.who[: state.players] = everybody[: state.players]
+        for samurai in range(MOST):
+            state.who[samurai] = samurai
+        shuffle(state.rng, state.who)
     else:
-        state.who[: state.players] = state.chosen[: state.players]
+        for seat in range(state.players):
+            state.who[seat] = state.chosen[seat]
+    for seat in range(state.players, MOST):
+        state.who[seat] = NOTHING
+    state.seat_of[:] = NOTHING
     absent = (1 << MOST) - 1
     for seat in range(state.players):
         state.seat_of[state.who[seat]] = seat
@@ -110,22 +111,23 @@ def seat_samurai(state):
 def first_raiders(state):
     """The raiders of round 1: plunderers drawn at random, with two dolls or more under the two-player rules."""
     size = PLUNDERERS_EACH[state.difficulty] * state.players
-    deck = np.empty(FIRST[1], np.int8)
     dolls = 0
     while dolls < TWO_DOLLS:
         for card in range(FIRST[1]):
-            deck[card] = card
-        shuffle(state.rng, deck)
+            state.raiders[card] = card
+        shuffle(state.rng, state.raiders[: FIRST[1]])
         dolls = 0 if has_open_tokens(state) else TWO_DOLLS
         for i in range(size):
-            if SYMBOL[deck[i]] == DOLL:
+            if SYMBOL[state.raiders[i]] == DOLL:
                 dolls += 1
     state.where[:] = BOX
     state.known[:] = UNSEEN
     state.raiders_left = size
+    turn_over(state.raiders, size)
     for i in range(size):
-        state.raiders[size - 1 - i] = deck[i]
-        state.where[deck[i]] = RAIDERS
+        state.where[state.raiders[i]] = RAIDERS
+    for i in range(size, FIRST[1]):
+        state.raiders[i] = 0
 
 
 @jit
@@ -145,13 +147,11 @@ def new_round(state):
                     state.where[card] = RAIDERS
                     break
                 skip -= 1
-    deck = np.empty(CARDS, np.int8)
     size = 0
     for card in range(CARDS):
         if state.where[card] == RAIDERS:
-            deck[size] = card
+            state.raiders[size] = card
             size += 1
-    shuffle(state.rng, deck[:size])
+    shuffle(state.rng, state.raiders[:size])
     state.raiders_left = size
-    for i in range(size):
-        state.raiders[size - 1 - i] = deck[i]
+    turn_over(state.raiders, size)

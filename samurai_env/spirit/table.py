@@ -32,15 +32,22 @@ def in_round(state, seat):
 
 
 @jit
+def seats_on(state, seat, ahead):
+    """The seat so many places (fewer than there are players) on in turn order."""
+    seat += ahead
+    return seat - state.players if seat >= state.players else seat  # a remainder would take longer
+
+
+@jit
 def left_neighbour(state, seat):
     """The next seat in turn order."""
-    return (seat + 1) % state.players
+    return seats_on(state, seat, 1)
 
 
 @jit
 def right_neighbour(state, seat):
     """The seat before in turn order."""
-    return (seat + state.players - 1) % state.players
+    return seats_on(state, seat, state.players - 1)
 
 
 @jit
@@ -76,6 +83,13 @@ def has_talent(state, seat, samurai):
 
 
 # --- Cards ---
+
+
+@jit
+def turn_over(stack, size):
+    """Turn a stack of so many cards over as it lies: the first card becomes the last."""
+    for i in range(size // 2):
+        stack[i], stack[size - 1 - i] = stack[size - 1 - i], stack[i]
 
 
 @jit
@@ -219,13 +233,14 @@ def ask(state, seat, phase, choices):
 @jit
 def player_bit(state, asked, seat):
     """The action that names `seat` when `asked` decides: players are counted from the one who decides."""
-    return bit(PLAYER0 + (seat - asked + state.players) % state.players)
+    ahead = seat - asked
+    return bit(PLAYER0 + (ahead + state.players if ahead < 0 else ahead))
 
 
 @jit
 def named_seat(state, action):
     """The seat that an action of the seat to move names."""
-    return (state.seat + action - PLAYER0) % state.players
+    return seats_on(state, state.seat, action - PLAYER0)
 
 
 @jit

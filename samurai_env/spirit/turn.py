@@ -31,6 +31,7 @@ from samurai_env.spirit.table import (
     named_seat,
     others_in_round,
     raider_to_intruders,
+    turn_over,
 )
 
 
@@ -164,7 +165,7 @@ def pass_round(state):
     if state.passed == (1 << state.players) - 1:
         # The stack goes over as it lies, so its top card is turned up first.
         rest = state.raiders_left
-        state.raiders[:rest] = state.raiders[:rest][::-1].copy()
+        turn_over(state.raiders, rest)
         for _ in range(rest):
             raider_to_intruders(state)
         end_round(state)
