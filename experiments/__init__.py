@@ -2,5 +2,6 @@
 
 import os
 
-# Torch's threads otherwise spin while they wait, and a second busy process makes them many times slower.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# How long torch's threads wait awake for their next work: by default so long that a second busy process makes them
+# many times slower. docs/performance.md has what was measured.
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")

@@ -35,6 +35,8 @@ class Config:
     """Widths of the hidden layers."""
     advised: bool = False
     """The network also reads the game's built-in advice, and begins as the built-in player with a temperature."""
+    trust: float = 1.0
+    """Weight of the advice at the start; at 1 the best advised action is taken every other time, with more oftener."""
     initial: Path | None = None
     """A network of the same form to begin with."""
     total_steps: int = 3_000_000
@@ -97,7 +99,7 @@ def check(config: Config) -> None:
         config, 1, "total_steps", "num_envs", "num_steps", "minibatch", "epochs", "checkpoint_every", "evaluate_deals"
     )
     at_least(config, 0, "evaluate_every", "teacher_steps", "seed", "entropy", "clip", "learning_rate", "max_grad_norm")
-    at_least(config, 0, "value_weight", "gae_lambda", "averaging")
+    at_least(config, 0, "value_weight", "gae_lambda", "averaging", "trust")
     if config.precision not in ("float32", "bfloat16"):
         raise ValueError(f"--precision is float32 or bfloat16, not {config.precision}")
     if not config.averaging < 1:

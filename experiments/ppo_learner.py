@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import nn
 
 from agents.advice import Advice
 from agents.arena import decision_keys
@@ -260,6 +261,8 @@ def first_network(config: Config, form: NetworkForm, variant: Variant) -> Policy
             raise ValueError(f"the network in {config.initial} is {net.form}, this run asks for {form}")
         return net.train()
     net = PolicyValueNet(form)
+    if form.advised:
+        nn.init.constant_(net.trust, config.trust)
     net.standardise(random_play(variant, form.encoding, config.seed))
     return net
 

@@ -5,19 +5,21 @@ for its next call for a while before it sleeps.
 """
 
 import threading
-import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from llvmlite.binding import address_of_symbol
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from samurai_env.core.compile import jit
 
-LOOKS = 2_000_000  # for how many looks a thread waits awake: some 200 microseconds
+LOOKS = 500  # for how many looks a thread waits awake: some 200 microseconds
 LINE = 8  # int64 in a cache line: numbers that different threads write lie in different lines
 
 batch_step: Any = None  # put in by `bind`
@@ -46,6 +48,19 @@ def store(typing_context: Any, array: Any, value: Any) -> Any:
     return types.void(array, types.int64), generate
 
 
+@intrinsic
+def give_way(typing_context: Any) -> Any:
+    """Let other threads that wait for this processor go first, where the system has POSIX's `sched_yield`."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if address_of_symbol("sched_yield"):
+            kind = ir.FunctionType(ir.IntType(32), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
 @jit
 def announce(number, turn):
     """Let other threads know of a turn."""
@@ -58,6 +73,7 @@ def came(number, turn):
     for _ in range(LOOKS):
         if load(number) >= turn:
             return True
+        give_way()
     return False
 
 
@@ -78,6 +94,7 @@ def keep_stepping(called, done, count, *job):
             store(done, turn)
             looks = 0
         looks += 1
+        give_way()
 
 
 def _line() -> np.ndarray:
@@ -143,5 +160,4 @@ class Worker:
         while not came(self._signals.done, self._turn):
             if not self._thread.is_alive():
                 raise RuntimeError("a thread of the environment has ended; after a fork make a new environment")
-            time.sleep(0)  # the processors are busy: let others go on
         return int(self._signals.count[0])
