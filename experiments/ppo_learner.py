@@ -24,6 +24,8 @@ from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant
 from samurai_env.envs.vector import GameVectorEnv
 
+TRUST_PACE = 30.0  # how much faster than the weights the trust in the advice moves
+
 
 @dataclass
 class Batch:
@@ -54,7 +56,12 @@ class Learner:
         self.advice = Advice(self.variant) if config.advised else None
         self.net = first_network(config, form, self.variant).to(config.device)
         self.mean_net = deepcopy(self.net).eval()
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.learning_rate, eps=1e-5)
+        # The trust in the advice is one number: at the pace of the weights it would never come to where it should be.
+        weights = [tensor for name, tensor in self.net.named_parameters() if name != "trust"]
+        groups = [{"params": weights, "pace": 1.0}]
+        if config.advised:
+            groups.append({"params": [self.net.trust], "pace": TRUST_PACE})
+        self.optimizer = torch.optim.Adam(groups, lr=config.learning_rate, eps=1e-5)
         self.env = GameVectorEnv(
             config.game, config.num_envs, self.variant.num_players, self.encoding, config.reward, **self.variant.options
         )
@@ -181,7 +188,7 @@ class Learner:
         config, batch = self.config, self.batch
         fraction = min(1.0, self.steps / config.total_steps)
         for group in self.optimizer.param_groups:
-            group["lr"] = config.learning_rate * (1.0 - 0.9 * fraction)
+            group["lr"] = group["pace"] * config.learning_rate * (1.0 - 0.9 * fraction)
         entropy_weight = config.entropy * (1.0 - 0.8 * fraction)
         own, targets = self.advantages()
         flat = {
@@ -204,6 +211,8 @@ class Learner:
         self.updates += 1
         seen = {name: value / count for name, value in sums.items()}
         seen["explained_variance"] = float(1.0 - (targets - self._predicted()).var() / targets.var().clamp_min(1e-8))
+        if config.advised:
+            seen["trust"] = self.net.trust.item()
         return seen
 
     def _predicted(self) -> torch.Tensor:
