@@ -1,7 +1,8 @@
 """Information-set Monte-Carlo tree search (Cowling, Powley and Whitehouse, 2012), compiled.
 
 One tree for the seat to move. Every simulation draws a fresh redetermination of the root, so nothing hidden is ever
-used. The game's built-in advice gives the priors of the actions, its evaluation the returns to expect at a leaf.
+used; other schemes are there to be compared. The game's built-in advice gives the priors of the actions, its evaluation
+the returns to expect at a leaf.
 """
 
 from dataclasses import dataclass, replace
@@ -40,6 +41,9 @@ class Settings:
         depth: decisions played beyond the tree before the game's evaluation is asked; -1 plays to the end.
         greedy: share of those decisions that follow the game's advice; the others are random.
         tree: decisions of a simulation that the tree may choose; 1 is a flat search, -1 sets no limit.
+        worlds: if above 0, so many redeterminations are drawn, each searched with a tree of its own and a share of the
+            simulations, and the tries are added up: determinized UCT (Cowling, Powley and Whitehouse, 2012).
+        paranoid: 1 takes it that all others play against the seat to move (Sturtevant and Korf, 2000); 0 is max-n.
     """
 
     simulations: int = 1000
@@ -48,12 +52,22 @@ class Settings:
     depth: int = 0
     greedy: float = 0.0
     tree: int = -1
+    worlds: int = 0
+    paranoid: int = 0
 
 
 # Every action is tried, and every game played to the end by the built-in player.
 FLAT = Settings(temperature=np.inf, depth=-1, greedy=1.0, tree=1)
 
-NUMBERS = {"exploration": float, "temperature": float, "depth": int, "greedy": float, "tree": int}
+NUMBERS = {
+    "exploration": float,
+    "temperature": float,
+    "depth": int,
+    "greedy": float,
+    "tree": int,
+    "worlds": int,
+    "paranoid": int,
+}
 
 
 def roll_out(state, depth, share, words, scores, out, rng):
@@ -89,9 +103,19 @@ def write_priors(state, words, temperature, scores, node):
         node.prior[action] /= total
 
 
-def simulate(state, nodes, used, exploration, temperature, depth_limit, share, tree, path, words, scores, out, rng):
+@jit
+def turn_against(seat, out):
+    """Give all others the opposite of what a seat gets, shared among them."""
+    for other in range(out.shape[0]):
+        if other != seat:
+            out[other] = -out[seat] / (out.shape[0] - 1)
+
+
+def simulate(
+    state, nodes, used, exploration, temperature, depth_limit, share, tree, paranoid, path, words, scores, out, rng
+):
     """One simulation from a redetermined root state; the number of nodes then used."""
-    depth, node = 0, 0
+    depth, node, seat = 0, 0, state.seat
     path[0] = 0
     nodes[0].pending = 1
     while not state.over and depth != tree and (depth == 0 or nodes[node].visits > 0):
@@ -111,6 +135,8 @@ def simulate(state, nodes, used, exploration, temperature, depth_limit, share, t
         path[depth] = node
         nodes[node].pending = 1
     roll_out(state, depth_limit, share, words, scores, out, rng)
+    if paranoid:
+        turn_against(seat, out)
     back_up(nodes, path, depth, out)
     return used
 
@@ -130,6 +156,8 @@ def search(
     depth,
     share,
     tree,
+    worlds,
+    paranoid,
     nodes,
     scratch,
     path,
@@ -141,19 +169,45 @@ def search(
     values,
 ):
     """Search each game; write the action tried most, how often each was tried and the returns to expect."""
-    rng = np.zeros(1, np.uint64)
+    rng, trees = np.zeros(1, np.uint64), max(1, worlds)
+    tries, worth = np.zeros_like(counts[0]), np.zeros_like(values[0])
     for i in range(states.shape[0]):
         seat = states[i].seat
         rng[0] = keys[i]
-        begin(nodes)
-        used = 1
-        for _ in range(simulations):
-            scratch[0] = states[i]
-            redetermine(scratch[0], seat, rng)
-            used = simulate(
-                scratch[0], nodes[0], used, exploration, temperature, depth, share, tree, path, words, scores, out, rng
-            )
-        read_roots(nodes, actions[i : i + 1], counts[i : i + 1], values[i : i + 1])
+        tries[:] = 0
+        worth[:] = 0.0
+        for _ in range(trees):
+            begin(nodes)
+            used = 1
+            scratch[1] = states[i]
+            if worlds > 0:
+                redetermine(scratch[1], seat, rng)
+            for _ in range(simulations // trees):
+                scratch[0] = scratch[1]
+                if worlds == 0:
+                    redetermine(scratch[0], seat, rng)
+                used = simulate(
+                    scratch[0],
+                    nodes[0],
+                    used,
+                    exploration,
+                    temperature,
+                    depth,
+                    share,
+                    tree,
+                    paranoid,
+                    path,
+                    words,
+                    scores,
+                    out,
+                    rng,
+                )
+            read_roots(nodes, actions[i : i + 1], counts[i : i + 1], values[i : i + 1])
+            tries += counts[i]
+            worth += values[i] / trees
+        if worlds > 0:
+            counts[i], values[i] = tries, worth
+            actions[i] = np.argmax(tries)
 
 
 @cache
@@ -181,6 +235,10 @@ class MCTSAgent:
             raise ValueError(f"a search needs at least 1 simulation a decision, not {settings.simulations}")
         if not settings.temperature > 0:
             raise ValueError(f"the temperature of a search is above 0, not {settings.temperature}")
+        if not 0 <= settings.worlds <= settings.simulations:
+            raise ValueError(f"worlds are from 0 to the number of simulations, not {settings.worlds}")
+        if settings.paranoid and variant.game.cooperative:
+            raise ValueError(f"in {variant.game.name} nobody plays against anybody: paranoid is 0")
         if variant.game.compiled.evaluate is None:
             settings = replace(settings, depth=-1)
         self.settings = settings
@@ -190,7 +248,7 @@ class MCTSAgent:
         if np.isfinite(settings.temperature):
             self._temperature *= usual_temperature(variant)
         self._nodes = new_trees(1, settings.simulations, variant)
-        self._scratch = variant.new(1)
+        self._scratch = variant.new(2)
         self._path = np.zeros(variant.max_steps + 2, np.int32)
         self._words = np.zeros(variant.num_words, np.uint64)
         self._scores = np.zeros(variant.num_actions)
@@ -209,6 +267,8 @@ class MCTSAgent:
             s.depth,
             s.greedy,
             s.tree,
+            s.worlds,
+            s.paranoid,
             self._nodes,
             self._scratch,
             self._path,

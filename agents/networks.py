@@ -15,6 +15,7 @@ from torch import nn
 
 from agents.advice import usual_temperature
 from samurai_env import parse_spec
+from samurai_env.core.encoding import Encoding
 from samurai_env.core.game import Variant
 
 FORMAT = "samurai_env network 2"
@@ -29,12 +30,59 @@ class NetworkForm:
         encoding: name of the encoding it reads.
         hidden: widths of the hidden layers.
         advised: whether it also reads the game's built-in advice (`agents.advice`).
+        shared: width of the layers that read each of the encoding's `things` with the same weights; 0 for none.
     """
 
     variant: str
     encoding: str
     hidden: tuple[int, ...] = (256, 256)
     advised: bool = False
+    shared: int = 0
+
+
+class SharedLayers(nn.Module):
+    """Layers that read each of many things of one kind, and score its actions, with the same weights.
+
+    Args:
+        encoding: one that has `things`.
+        advised: whether the advice on a thing's actions is read with it.
+        width: of these layers.
+        known: width of what is known of the whole position when actions are scored.
+
+    Raises:
+        ValueError: the encoding has no things.
+    """
+
+    where: torch.Tensor  # int64 (things, entries): their inputs
+    rest: torch.Tensor  # int64: all other inputs
+
+    def __init__(self, encoding: Encoding, advised: bool, width: int, known: int) -> None:
+        super().__init__()
+        where = encoding.of_things()
+        things = encoding.things
+        assert things is not None
+        self.register_buffer("where", torch.from_numpy(where), persistent=False)
+        rest = np.setdiff1d(np.arange(encoding.shape[0]), where)
+        self.register_buffer("rest", torch.from_numpy(rest), persistent=False)
+        self.actions = slice(things.action, things.action + things.count * things.actions)
+        self.first = nn.Linear(where.shape[1] + things.actions * advised, width)
+        self.second = nn.Linear(width, width)
+        self.third = nn.Linear(width, width)
+        self.known = nn.Linear(known, width, bias=False)
+        self.score = nn.Linear(width, things.actions)
+        nn.init.orthogonal_(self.score.weight, 0.01)
+        nn.init.zeros_(self.score.bias)
+
+    def read(self, inputs: torch.Tensor, advice: torch.Tensor | None = None) -> torch.Tensor:
+        """Each thing as the layers see it, float (batch, things, width)."""
+        rows = inputs[:, self.where]
+        if advice is not None:
+            rows = torch.cat([rows, advice[:, self.actions].unflatten(1, (len(self.where), -1))], 2)
+        return self.second(self.first(rows).relu()).relu()
+
+    def scores(self, seen: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
+        """What to add to the logits of the things' actions, float (batch, these actions)."""
+        return self.score((self.third(seen) + self.known(hidden)[:, None]).relu()).flatten(1)
 
 
 class PolicyValueNet(nn.Module):
@@ -59,6 +107,10 @@ class PolicyValueNet(nn.Module):
             self.register_buffer("temperature", torch.tensor(usual_temperature(variant)))
             self.trust = nn.Parameter(torch.ones(()))
             inputs += variant.num_actions
+        if form.shared:
+            encoding, known = variant.encoding(form.encoding), (inputs, *form.hidden)[-1]
+            self.shared = SharedLayers(encoding, form.advised, form.shared, known)
+            inputs += 2 * form.shared - self.shared.where.numel()
         widths = [inputs, *form.hidden]
         self.body = nn.Sequential()
         for before, after in pairwise(widths):
@@ -75,10 +127,18 @@ class PolicyValueNet(nn.Module):
             nn.init.zeros_(head.bias)
 
     def standardise(self, observations: torch.Tensor) -> None:
-        """From now on subtract the mean of these inputs and divide by their deviation (rare ones: by a fifth)."""
+        """From now on subtract the mean of these inputs and divide by their deviation (rare ones: by a fifth).
+
+        Things that are read with the same weights are measured together.
+        """
         rows = observations.flatten(1).float()
         self.mean.copy_(rows.mean(0))
         self.scale.copy_(1.0 / rows.std(0).clamp_min(0.2))
+        if self.form.shared:
+            where = self.shared.where
+            things = rows[:, where].flatten(0, 1)
+            self.mean[where] = things.mean(0)
+            self.scale[where] = 1.0 / things.std(0).clamp_min(0.2)
 
     def forward(
         self, observations: torch.Tensor, masks: torch.Tensor, shortfalls: torch.Tensor | None = None
@@ -94,13 +154,18 @@ class PolicyValueNet(nn.Module):
             float32 (batch, actions) and (batch, players).
         """
         inputs = (observations.flatten(1).float() - self.mean) * self.scale
-        if shortfalls is None:
-            hidden = self.body(inputs)
-            logits = self.policy(hidden).float()
-        else:
-            advice = (-shortfalls / self.temperature).clamp_min(-20.0)
-            hidden = self.body(torch.cat([inputs, advice.exp() * masks], 1))
-            logits = self.policy(hidden).float() + self.trust * advice
+        advice = None if shortfalls is None else (-shortfalls / self.temperature).clamp_min(-20.0)
+        parts = [inputs] if advice is None else [inputs, advice.exp() * masks]
+        if self.form.shared:
+            seen = self.shared.read(*parts)
+            parts[0] = inputs[:, self.shared.rest]
+            parts += [seen.mean(1), seen.amax(1)]
+        hidden = self.body(torch.cat(parts, 1))
+        logits = self.policy(hidden).float()
+        if self.form.shared:
+            logits[:, self.shared.actions] += self.shared.scores(seen, hidden).float()
+        if advice is not None:
+            logits = logits + self.trust * advice
         return torch.log_softmax(logits.masked_fill(masks == 0, -1e9), 1), self.value(hidden).float()
 
 
@@ -155,7 +220,9 @@ def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
     card = read_card(path)
     try:
         widths = tuple(int(w) for w in card["hidden"])
-        form = NetworkForm(str(card["variant"]), str(card["encoding"]), widths, bool(card["advised"]))
+        form = NetworkForm(
+            str(card["variant"]), str(card["encoding"]), widths, bool(card["advised"]), int(card.get("shared", 0))
+        )
         net = PolicyValueNet(form)
         net.load_state_dict(load_file(path, device="cpu"))
     except (KeyError, TypeError) as error:

@@ -33,6 +33,8 @@ class Config:
     """What a step pays: "result" or "shaped", as the environments have it; evaluations look at results alone."""
     hidden: tuple[int, ...] = (256, 256)
     """Widths of the hidden layers."""
+    shared: int = 0
+    """Width of layers that read all villages (card game, "flat") with the same weights; 0 for none."""
     advised: bool = False
     """The network also reads the game's built-in advice, and begins as the built-in player with a temperature."""
     trust: float = 1.0
@@ -99,7 +101,7 @@ def check(config: Config) -> None:
         config, 1, "total_steps", "num_envs", "num_steps", "minibatch", "epochs", "checkpoint_every", "evaluate_deals"
     )
     at_least(config, 0, "evaluate_every", "teacher_steps", "seed", "entropy", "clip", "learning_rate", "max_grad_norm")
-    at_least(config, 0, "value_weight", "gae_lambda", "averaging", "trust")
+    at_least(config, 0, "value_weight", "gae_lambda", "averaging", "trust", "shared")
     if config.precision not in ("float32", "bfloat16"):
         raise ValueError(f"--precision is float32 or bfloat16, not {config.precision}")
     if not config.averaging < 1:

@@ -52,7 +52,7 @@ class Learner:
         torch.manual_seed(config.seed)
         self.variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
         self.encoding = self.variant.encoding_name(config.encoding)
-        form = NetworkForm(self.variant.spec, self.encoding, tuple(config.hidden), config.advised)
+        form = NetworkForm(self.variant.spec, self.encoding, tuple(config.hidden), config.advised, config.shared)
         self.advice = Advice(self.variant) if config.advised else None
         self.net = first_network(config, form, self.variant).to(config.device)
         self.mean_net = deepcopy(self.net).eval()

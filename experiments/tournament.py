@@ -174,10 +174,12 @@ def prepare(config: Config) -> Results:
     return results
 
 
-def play(config: Config, console: Console, interrupt: Interrupt | None = None) -> Results:
-    """Play all that is not yet played; Ctrl-C (or `interrupt`, if given) stops and keeps what is done."""
+def play(
+    config: Config, console: Console, interrupt: Interrupt | None = None, pairs: list[Pair] | None = None
+) -> Results:
+    """Play what is missing, between all pairs or those given; Ctrl-C (or `interrupt`) stops and keeps what is done."""
     results = prepare(config)
-    pairs = pairs_to_meet(config, parse_spec(results.variant).num_players)
+    pairs = pairs_to_meet(config, parse_spec(results.variant).num_players) if pairs is None else pairs
     for pair in pairs:
         results.meetings.setdefault(pair, Meeting())
 

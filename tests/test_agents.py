@@ -9,7 +9,7 @@ import torch
 
 from agents.base import make_agent
 from agents.mcts import MCTSAgent, Settings
-from agents.networks import NetworkForm, PolicyValueNet, save_network
+from agents.networks import NetworkForm, PolicyValueNet, load_network, save_network
 from experiments.match import estimate, one_against_others, wilson
 from samurai_env import game_names, make_variant
 from samurai_env.core.loops import loops_of
@@ -19,6 +19,7 @@ SPECS = [
     "greedy",
     "mcts:30",
     "mcts:20,temperature=inf,depth=-1",
+    "mcts:20,worlds=4",
     "flat:8,exploration=0.5",
     "untrained",
     "ppo:NET",
@@ -153,6 +154,7 @@ def test_estimate_is_not_narrower_than_wilson():
         ("mcts:many", "takes a number of simulations"),
         ("mcts:0", "at least 1 simulation"),
         ("mcts:10,depht=2", "no setting 'depht'"),
+        ("mcts:10,worlds=11", "worlds are from 0 to the number of simulations, not 11"),
         ("flat", "flat takes a number of simulations"),
         ("flat:0", "at least 1 simulation"),
         ("flat:10,depht=2", "flat has no setting 'depht'"),
@@ -209,3 +211,77 @@ def test_network_files_that_are_missing_damaged_or_foreign(tmp_path):
     card.unlink()
     with pytest.raises(FileNotFoundError, match="needs its card"):
         make_agent(f"ppo:{path}", variant)
+
+
+def test_things_of_an_encoding() -> None:
+    variant = make_variant("samurai_card")
+    encoding = variant.encoding("flat")
+    where = encoding.of_things()
+    assert where.shape == (44, 1628 // 44)
+    assert len(np.unique(where)) == where.size
+    slices = encoding.slices()
+    assert where[3, 0] == slices["laid"].start + 3
+    assert list(where[3, 1:3]) == [slices["place"].start + 6, slices["place"].start + 7]
+    assert variant.action_names[encoding.things.action + 4 * 3] == "v3N"
+    with pytest.raises(ValueError, match="no things of one kind"):
+        make_variant("samurai").encoding("flat").of_things()
+
+
+def test_things_are_read_with_the_same_weights() -> None:
+    """Two villages that change places change what is seen of them and the scores of their actions, and nothing else."""
+    torch.manual_seed(0)
+    variant = make_variant("samurai_card")
+    net = PolicyValueNet(NetworkForm(variant.spec, "flat", (16,), advised=True, shared=8))
+    inputs, advice = torch.randn(2, variant.encoding("flat").shape[0]), torch.rand(2, variant.num_actions)
+    order = torch.arange(44)
+    order[[3, 9]] = order[[9, 3]]
+    swapped, swapped_advice = inputs.clone(), advice.clone()
+    swapped[:, net.shared.where] = inputs[:, net.shared.where[order]]
+    actions = torch.arange(variant.num_actions)[net.shared.actions].view(44, 4)
+    swapped_advice[:, actions] = advice[:, actions[order]]
+    seen, seen_swapped = net.shared.read(inputs, advice), net.shared.read(swapped, swapped_advice)
+    assert torch.allclose(seen_swapped, seen[:, order])
+    hidden = torch.randn(2, 16)
+    scores = net.shared.scores(seen, hidden).view(2, 44, 4)
+    assert torch.allclose(net.shared.scores(seen_swapped, hidden).view(2, 44, 4), scores[:, order])
+    assert not torch.allclose(scores[:, 3], scores[:, 9])
+
+
+def test_a_network_with_shared_layers_is_saved_and_trained_alike(tmp_path) -> None:
+    variant = make_variant("samurai_card")
+    net = PolicyValueNet(NetworkForm(variant.spec, "flat", (16,), advised=True, shared=8))
+    observations = torch.from_numpy(np.random.default_rng(0).integers(0, 3, (50, 1714), np.int8))
+    net.standardise(observations)
+    rows = ((observations.float() - net.mean) * net.scale)[:, net.shared.where].flatten(0, 1)
+    assert torch.allclose(rows.mean(0), torch.zeros(rows.shape[1]), atol=1e-4)
+    save_network(net, tmp_path / "net.safetensors", {})
+    again = load_network(tmp_path / "net.safetensors")
+    masks, shortfalls = torch.ones(50, variant.num_actions, dtype=torch.int8), torch.rand(50, variant.num_actions)
+    with torch.no_grad():
+        for one, other in zip(
+            net(observations, masks, shortfalls), again(observations, masks, shortfalls), strict=True
+        ):
+            assert torch.equal(one, other)
+
+
+def test_paranoid_search() -> None:
+    """With two players max-n and paranoid are one; in a cooperative game there is nobody to fear."""
+    variant = make_variant("samurai")
+    states, keys = positions(variant, 3, 5), np.arange(3, dtype=np.uint64)
+    plain, fearful = (make_agent(f"mcts:200{end}", variant) for end in ("", ",paranoid=1"))
+    assert np.array_equal(plain.visits(states, keys).counts, fearful.visits(states, keys).counts)
+    variant = make_variant("samurai", 3)
+    states = positions(variant, 8, 5)
+    found = make_agent("mcts:200,paranoid=1", variant).visits(states, np.arange(8, dtype=np.uint64))
+    for seat, values in zip(states["seat"], found.values, strict=True):
+        assert np.allclose(np.delete(values, seat), -values[seat] / 2)
+    with pytest.raises(ValueError, match="nobody plays against anybody"):
+        make_agent("mcts:200,paranoid=1", make_variant("samurai_spirit", 3))
+
+
+def test_search_in_worlds_adds_up() -> None:
+    variant = make_variant("samurai_card")
+    states, keys = positions(variant, 2, 5), np.arange(2, dtype=np.uint64)
+    found = make_agent("mcts:40,worlds=8", variant).visits(states, keys)
+    assert found.counts.sum(1).tolist() == [32, 32]  # the first simulation of each world looks at the root
+    assert (found.counts.argmax(1) == found.actions).all()

@@ -18,7 +18,7 @@ from samurai_env.card.state import CELL, PHASES, VILLAGE
 from samurai_env.card.topology import REACH, STEP_X, STEP_Y, VILLAGES
 from samurai_env.core.bits import has
 from samurai_env.core.compile import inlined, jit
-from samurai_env.core.encoding import Block, Encoding
+from samurai_env.core.encoding import Block, Encoding, Things
 
 VILLAGE_KINDS = len(VILLAGE_CODES)
 STRONGEST = int(STRENGTH.max())
@@ -174,7 +174,7 @@ def flat(num_players: int) -> Encoding:
     """A vector for networks without an idea of the grid (the default)."""
     n = num_players
     blocks = (*_village_blocks(n, (VILLAGES,)), _HAND_BLOCK, *_player_blocks((n,)), *_TABLE_BLOCKS, _WAITING_BLOCK)
-    return Encoding((_size(blocks),), 0, blocks, "one number an entry")
+    return Encoding((_size(blocks),), 0, blocks, "one number an entry", Things(VILLAGES, CELL0, 4))
 
 
 def _size(blocks: tuple[Block, ...]) -> int:

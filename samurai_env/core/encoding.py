@@ -29,6 +29,21 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Things:
+    """Many things of one kind, such as villages, that an encoding tells of one after the other.
+
+    Attributes:
+        count: how many; the blocks whose first axis is so long tell of them.
+        action: id of the first action that belongs to the first of them.
+        actions: how many actions each has; those of one thing stand together.
+    """
+
+    count: int
+    action: int
+    actions: int
+
+
+@dataclass(frozen=True)
 class Encoding:
     """One way to write an observation, int8.
 
@@ -37,12 +52,14 @@ class Encoding:
         axis: the axis of `shape` along which `blocks` lie one after another.
         blocks: the description of that axis.
         rows: what the entries of the other axes are, for the docs.
+        things: what networks may read with the same weights, if there is such a thing.
     """
 
     shape: tuple[int, ...]
     axis: int
     blocks: tuple[Block, ...]
     rows: str
+    things: Things | None = None
 
     def __post_init__(self) -> None:
         if sum(b.size for b in self.blocks) != self.shape[self.axis]:
@@ -57,6 +74,22 @@ class Encoding:
             table[block.name] = slice(start, start + block.size)
             start += block.size
         return table
+
+    def of_things(self) -> np.ndarray:
+        """Where the entries of each of the `things` lie on the axis: int64 (things, entries of one).
+
+        Raises:
+            ValueError: the encoding has no things.
+        """
+        if self.things is None:
+            raise ValueError("this encoding tells of no things of one kind")
+        count, places = self.things.count, self.slices()
+        rows = [
+            np.arange(s.start, s.stop).reshape(count, -1)
+            for b in self.blocks
+            if b.shape[0] == count and (s := places[b.name])
+        ]
+        return np.concatenate(rows, 1)
 
     def view(self, observation: np.ndarray, name: str) -> np.ndarray:
         """The block `name` of an observation (or a batch of them), the block's own shape last.

@@ -1,0 +1,145 @@
+"""Compare ways to search at equal time.
+
+    python -m experiments.search_variants --milliseconds 5 --rivals greedy mcts:1000 --deals 100
+
+How many simulations each variant of `search_variants.toml` can make in the time is measured first and kept in
+specs.json; then each plays the rivals on the same deals. The same command goes on where it was stopped.
+"""
+
+import json
+import time
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.markdown import Markdown
+
+from agents.base import make_agent
+from agents.networks import write_atomically
+from experiments import pages, tournament
+from experiments.common import at_least, commit, cpu_name, parse_options, run_program
+from experiments.match import estimate
+from experiments.meetings import Results
+from samurai_env import make_variant
+from samurai_env.core.game import Variant
+from samurai_env.core.loops import loops_of
+
+VARIANTS = Path(__file__).with_suffix(".toml")
+POSITIONS = 24  # on which a search is timed
+
+
+@dataclass
+class Config:
+    """Settings of a comparison."""
+
+    game: str = "samurai"
+    """Name of the game."""
+    num_players: int | None = None
+    """Number of players; the game's smallest if not given."""
+    options: tuple[str, ...] = ()
+    """The game's options as name=value."""
+    network: Path | None = None
+    """Network for the variants that need one; without it they are left out."""
+    milliseconds: float = 5.0
+    """Time of a decision, on one core."""
+    rivals: tuple[str, ...] = ("greedy",)
+    """Agents that each variant meets."""
+    deals: int = 100
+    """Deals of each meeting, each played from every seat."""
+    processes: int = tournament.Config().processes
+    """Worker processes."""
+    output: Path = Path("runs/search-variants")
+    """Folder for specs.json, results.json and table.md."""
+
+
+def positions(variant: Variant) -> np.ndarray:
+    """Records from all stages of games that the built-in player plays, none of them over."""
+    loops, player = loops_of(variant.game), make_agent("greedy", variant)
+    states, game = variant.new(1), []
+    loops.begin(states, np.zeros(1, np.uint64))
+    while not states["over"][0]:
+        game.append(states.copy())
+        loops.step_all(states, player.act(states, np.array([len(game)], np.uint64)))
+    return np.concatenate([game[number * len(game) // POSITIONS] for number in range(POSITIONS)])
+
+
+def simulations_in(spec: str, variant: Variant, seconds: float) -> int:
+    """How many simulations of a search take this long for a decision, on average over `positions`."""
+    where, keys = positions(variant), np.arange(POSITIONS, dtype=np.uint64)
+    count = 64
+    for _ in range(3):  # the rate changes with the number, so it is measured near where it will be used
+        agent = make_agent(spec.replace("SIMULATIONS", str(count)), variant)
+        agent.act(where[:1], keys[:1])
+        started = time.process_time()
+        for i in range(POSITIONS):
+            agent.act(where[i : i + 1], keys[i : i + 1])
+        spent = (time.process_time() - started) / POSITIONS
+        count = max(64, round(count * seconds / spent))
+    return count
+
+
+def specs(config: Config, variant: Variant, console: Console) -> dict[str, str]:
+    """Name of each variant and the spec of its agent, measured now or read from specs.json."""
+    file = config.output / "specs.json"
+    if file.exists():
+        return dict(json.loads(file.read_text(encoding="utf-8")))
+    found = {}
+    for entry in tomllib.loads(VARIANTS.read_text(encoding="utf-8"))["variant"]:
+        spec = entry["spec"]
+        if "NETWORK" in spec:
+            if config.network is None:
+                continue
+            spec = spec.replace("NETWORK", str(config.network))
+        if "paranoid" in spec and variant.num_players == 2:
+            continue  # with two players it is max-n
+        count = simulations_in(spec, variant, config.milliseconds / 1000)
+        found[entry["name"]] = spec.replace("SIMULATIONS", str(count))
+        console.print(f"{found[entry['name']]}: {entry['name']}")
+    write_atomically(file, lambda path: path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8"))
+    return found
+
+
+def table(config: Config, names: dict[str, str], results: Results) -> str:
+    """The Markdown table of a comparison."""
+    rows = []
+    for name, spec in names.items():
+        met = {rival: results.meetings[spec, rival] for rival in config.rivals if (spec, rival) in results.meetings}
+        seconds = sum(meeting.seconds[0] for meeting in met.values())
+        decisions = sum(meeting.decisions[0] for meeting in met.values())
+        shares = [str(estimate(met[rival].shares())).strip() if rival in met else "" for rival in config.rivals]
+        rows.append((name, f"`{spec}`", f"{1000 * seconds / max(1, decisions):.1f}", *shares))
+    head = ("search", "spec", "ms a decision", *(f"against `{rival}`" for rival in config.rivals))
+    return pages.table(head, rows)
+
+
+def main(config: Config) -> None:
+    """Measure, play and show."""
+    console = Console()
+    at_least(config, 1, "deals", "processes")
+    at_least(config, 0.01, "milliseconds")
+    variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    config.output.mkdir(parents=True, exist_ok=True)
+    names = specs(config, variant, console)
+    agents = tuple(dict.fromkeys((*names.values(), *config.rivals)))
+    matches = tournament.Config(
+        agents,
+        config.game,
+        variant.num_players,
+        config.options,
+        config.deals,
+        mirror=False,
+        output=config.output,
+        processes=config.processes,
+    )
+    pairs = [(spec, rival) for rival in config.rivals for spec in names.values() if spec != rival]
+    results = tournament.play(matches, console, pairs=pairs)
+    text = table(config, names, results)
+    head = f"{variant.spec}; {config.deals} deals, each from every seat; {cpu_name()}, commit {commit()}"
+    (config.output / "table.md").write_text(f"{head}\n\n{text}\n", encoding="utf-8")
+    console.print(Markdown(text))
+
+
+if __name__ == "__main__":
+    run_program("experiments.search_variants", Config, main, __doc__)
