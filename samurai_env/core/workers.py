@@ -4,7 +4,10 @@ A step of some thousand games takes some 100 microseconds, and waking a sleeping
 for its next call for a while before it sleeps.
 """
 
+import os
+import platform
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,15 +15,18 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from llvmlite.binding import address_of_symbol
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from samurai_env.core.compile import jit
 
-LOOKS = 500  # for how many looks a thread waits awake: some 200 microseconds
+LOOKS = 10_000  # for how many looks a thread waits awake: some 200 microseconds
+X86 = platform.machine().lower() in ("x86_64", "amd64")
 LINE = 8  # int64 in a cache line: numbers that different threads write lie in different lines
+
+# Lets a thread that waits for the same processor go first.
+give_way: Callable[[], None] = getattr(os, "sched_yield", lambda: time.sleep(0))
 
 batch_step: Any = None  # put in by `bind`
 
@@ -49,13 +55,13 @@ def store(typing_context: Any, array: Any, value: Any) -> Any:
 
 
 @intrinsic
-def give_way(typing_context: Any) -> Any:
-    """Let other threads that wait for this processor go first, where the system has POSIX's `sched_yield`."""
+def pause(typing_context: Any) -> Any:
+    """Leave the processor's core to the other thread on it for a moment, where there is an instruction for that."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if address_of_symbol("sched_yield"):
-            kind = ir.FunctionType(ir.IntType(32), [])
-            builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
+        if X86:
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
         return context.get_dummy_value()
 
     return types.void(), generate
@@ -73,12 +79,12 @@ def came(number, turn):
     for _ in range(LOOKS):
         if load(number) >= turn:
             return True
-        give_way()
+        pause()
     return False
 
 
 def keep_stepping(called, done, count, *job):
-    """Step a part of a batch as often as it is called; returns when no call has come for `LOOKS` looks.
+    """Step a part of a batch as often as it is called; returns when it has waited awake for a call in vain.
 
     Args:
         called: int64 (8,), in: how often there was a call.
@@ -86,15 +92,11 @@ def keep_stepping(called, done, count, *job):
         count: int64 (8,), out: what the last step returned.
         job: arguments of `batch_step`.
     """
-    turn, looks = done[0], 0
-    while looks < LOOKS:
-        if load(called) > turn:
-            count[0] = batch_step(*job)
-            turn += 1
-            store(done, turn)
-            looks = 0
-        looks += 1
-        give_way()
+    turn = done[0]
+    while came(called, turn + 1):
+        count[0] = batch_step(*job)
+        turn += 1
+        store(done, turn)
 
 
 def _line() -> np.ndarray:
@@ -160,4 +162,5 @@ class Worker:
         while not came(self._signals.done, self._turn):
             if not self._thread.is_alive():
                 raise RuntimeError("a thread of the environment has ended; after a fork make a new environment")
+            give_way()
         return int(self._signals.count[0])
