@@ -42,7 +42,7 @@ class Config:
     initial: Path | None = None
     """A network of the same form to begin with."""
     total_steps: int = 3_000_000
-    """Decisions to learn from, over all games."""
+    """Decisions to learn from, over all games; the last update may go beyond."""
     num_envs: int = 256
     """Games played at once."""
     num_steps: int = 128
@@ -111,6 +111,11 @@ def check(config: Config) -> None:
     if min(config.hidden, default=1) < 1:
         raise ValueError(f"--hidden are widths of at least 1, not {config.hidden}")
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    encoding = variant.encoding_name(config.encoding)
+    if config.shared and variant.encoding(encoding).things is None:
+        raise ValueError(f"--shared needs an encoding with things of one kind; {config.game} {encoding!r} has none")
+    if config.trust != 1.0 and not (config.advised and config.initial is None):
+        raise ValueError("--trust is the start of a new network with --advised")
     for spec in (config.teacher, *config.opponents, *config.rivals):
         make_agent(spec, variant)
     try:

@@ -3,7 +3,8 @@
     python -m experiments.search_variants --milliseconds 5 --rivals greedy mcts:1000 --deals 100
 
 How many simulations each variant of `search_variants.toml` can make in the time is measured first and kept in
-specs.json; then each plays the rivals on the same deals. The same command goes on where it was stopped.
+specs.json (at least 64, even if they take longer: the table tells the time that was taken); then each plays the rivals
+on the same deals. The same command goes on where it was stopped.
 """
 
 import json
@@ -28,6 +29,7 @@ from samurai_env.core.loops import loops_of
 
 VARIANTS = Path(__file__).with_suffix(".toml")
 POSITIONS = 24  # on which a search is timed
+FEWEST = 64  # simulations, even if they take longer than the time allowed
 
 
 @dataclass
@@ -66,9 +68,9 @@ def positions(variant: Variant) -> np.ndarray:
 
 
 def simulations_in(spec: str, variant: Variant, seconds: float) -> int:
-    """How many simulations of a search take this long for a decision, on average over `positions`."""
+    """How many simulations of a search take this long a decision, on average over `positions`; at least `FEWEST`."""
     where, keys = positions(variant), np.arange(POSITIONS, dtype=np.uint64)
-    count = 64
+    count = FEWEST
     for _ in range(3):  # the rate changes with the number, so it is measured near where it will be used
         agent = make_agent(spec.replace("SIMULATIONS", str(count)), variant)
         agent.act(where[:1], keys[:1])
@@ -76,29 +78,45 @@ def simulations_in(spec: str, variant: Variant, seconds: float) -> int:
         for i in range(POSITIONS):
             agent.act(where[i : i + 1], keys[i : i + 1])
         spent = (time.process_time() - started) / POSITIONS
-        count = max(64, round(count * seconds / spent))
+        count = max(FEWEST, round(count * seconds / spent))
     return count
 
 
-def specs(config: Config, variant: Variant, console: Console) -> dict[str, str]:
-    """Name of each variant and the spec of its agent, measured now or read from specs.json."""
-    file = config.output / "specs.json"
-    if file.exists():
-        return dict(json.loads(file.read_text(encoding="utf-8")))
+def wanted(config: Config, variant: Variant) -> dict[str, str]:
+    """Name and spec of the variants that this game, number of players and network allow, SIMULATIONS still open."""
     found = {}
     for entry in tomllib.loads(VARIANTS.read_text(encoding="utf-8"))["variant"]:
         spec = entry["spec"]
-        if "NETWORK" in spec:
-            if config.network is None:
-                continue
-            spec = spec.replace("NETWORK", str(config.network))
-        if "paranoid" in spec and variant.num_players == 2:
-            continue  # with two players it is max-n
-        count = simulations_in(spec, variant, config.milliseconds / 1000)
-        found[entry["name"]] = spec.replace("SIMULATIONS", str(count))
-        console.print(f"{found[entry['name']]}: {entry['name']}")
-    write_atomically(file, lambda path: path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8"))
+        if "NETWORK" in spec and config.network is None:
+            continue
+        if "paranoid" in spec and (variant.num_players == 2 or variant.game.cooperative):
+            continue  # with two players it is max-n, and in a cooperative game nobody is against anybody
+        found[entry["name"]] = spec.replace("NETWORK", str(config.network))
     return found
+
+
+def specs(config: Config, variant: Variant, console: Console) -> dict[str, str]:
+    """Name of each variant and the spec of its agent, measured now or read from specs.json.
+
+    Raises:
+        ValueError: specs.json was measured for another game or time.
+    """
+    file = config.output / "specs.json"
+    measured_for = {"variant": variant.spec, "milliseconds": config.milliseconds}
+    found: dict[str, str] = {}  # by spec, SIMULATIONS open
+    if file.exists():
+        kept = json.loads(file.read_text(encoding="utf-8"))
+        found = kept.pop("specs")
+        if kept != measured_for:
+            raise ValueError(f"{file} was measured for {kept}, not {measured_for}; choose another --output")
+    names = wanted(config, variant)
+    for name, spec in names.items():
+        if spec not in found:
+            found[spec] = spec.replace("SIMULATIONS", str(simulations_in(spec, variant, config.milliseconds / 1000)))
+            console.print(f"measured: {found[spec]}, {name}")
+            text = json.dumps({**measured_for, "specs": found}, indent=1) + "\n"
+            write_atomically(file, lambda path, text=text: path.write_text(text, encoding="utf-8"))
+    return {name: found[spec] for name, spec in names.items()}
 
 
 def table(config: Config, names: dict[str, str], results: Results) -> str:
@@ -136,9 +154,13 @@ def main(config: Config) -> None:
     pairs = [(spec, rival) for rival in config.rivals for spec in names.values() if spec != rival]
     results = tournament.play(matches, console, pairs=pairs)
     text = table(config, names, results)
-    head = f"{variant.spec}; {config.deals} deals, each from every seat; {cpu_name()}, commit {commit()}"
+    head = (
+        f"{variant.spec}; {config.milliseconds:g} ms a decision asked for; {config.deals} deals, each from every seat; "
+    )
+    head += f"{cpu_name()}, commit {commit()}"
     (config.output / "table.md").write_text(f"{head}\n\n{text}\n", encoding="utf-8")
     console.print(Markdown(text))
+    console.print(f"specs, results and table are in {config.output}")
 
 
 if __name__ == "__main__":

@@ -254,8 +254,42 @@ def test_a_thread_that_has_ended_is_told_of(variant) -> None:
     observed, _ = env.reset(seed=0)
     env._workers[0].stop()
     env._workers[0]._thread.join(5.0)
+    before = env.states.copy()
     with pytest.raises(RuntimeError, match="a thread of the environment has ended"):
         env.step(choose(observed["action_mask"]))
+    assert np.array_equal(env.states, before)
+
+
+@smallest
+def test_an_interrupted_step_is_never_made_later(variant, monkeypatch) -> None:
+    """After Ctrl-C within a step a reset is asked for, and no thread steps the new games by the old call."""
+    env, choose = make(variant, 8, threads=2), Chooser(8)
+    observed, _ = env.reset(seed=0)
+    worker = env._workers[0]
+    begin = worker.begin
+
+    def interrupted_begin() -> None:
+        monkeypatch.undo()
+        begin()
+        raise KeyboardInterrupt
+
+    def interrupted_result() -> int:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    for place, interrupted in (("begin", interrupted_begin), ("result", interrupted_result)):
+        actions = choose(observed["action_mask"])
+        monkeypatch.setattr(worker, place, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            env.step(actions)
+        with pytest.raises(ResetNeeded):
+            env.step(actions)
+        observed, _ = env.reset(seed=5)
+        time.sleep(0.05)
+        assert (env.states["steps"] == 0).all()
+        observed, *_ = env.step(choose(observed["action_mask"]))
+        assert (env.states["steps"] == 1).all()
+    env.close()
 
 
 @some

@@ -123,7 +123,6 @@ class _Signals:
 def _serve(signals: _Signals, keep: Callable[..., None], job: tuple[Any, ...]) -> None:
     """What a worker's thread does: it steps and waits awake in compiled code, and sleeps here."""
     while not signals.stopped:
-        # Whoever calls announces first and then looks whether to wake; here it is the other way round.
         signals.asleep = True
         if signals.called[0] == signals.done[0]:
             signals.wake.wait()
@@ -147,20 +146,34 @@ class Worker:
         self.stop = weakref.finalize(self, self._signals.stop)
 
     def begin(self) -> None:
-        """Call for a step."""
+        """Call for a step; the one before must have been waited for.
+
+        Raises:
+            RuntimeError: the thread has ended, as after `stop` or in the child of a fork.
+        """
+        self._check()
         self._turn += 1
         announce(self._signals.called, self._turn)
-        if self._signals.asleep:
-            self._signals.wake.set()
+        self._wake()
 
     def result(self) -> int:
         """Wait for the step called for; what `batch_step` returned.
 
         Raises:
-            RuntimeError: the thread has ended, as in the child of a fork.
+            RuntimeError: as `begin`.
         """
         while not came(self._signals.done, self._turn):
-            if not self._thread.is_alive():
-                raise RuntimeError("a thread of the environment has ended; after a fork make a new environment")
+            self._check()
+            self._wake()  # in case that `begin` was interrupted
             give_way()
         return int(self._signals.count[0])
+
+    def _wake(self) -> None:
+        # `_serve` says that it sleeps and then looks for a call; here it is the other way round, so that with the GIL
+        # one of the two sees the other.
+        if self._signals.asleep:
+            self._signals.wake.set()
+
+    def _check(self) -> None:
+        if not self._thread.is_alive():
+            raise RuntimeError("a thread of the environment has ended (close, or a fork): make a new environment")

@@ -188,6 +188,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         if len(seed) != self.num_envs:
             raise ValueError(f"{len(seed)} seeds for {self.num_envs} games")
         seeds = [None if s is None else checked_seed(s) for s in seed]
+        self._settle()
         self._begin(rows, [seeds[row] for row in rows])
         self._begun = True
         self._done[rows] = False
@@ -223,6 +224,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         if states.shape != self.states.shape or states.dtype != self.states.dtype:
             raise ValueError(f"{len(states)} records of this kind do not fit {self.num_envs} games of {variant.spec}")
         variant.check(states)
+        self._settle()
         self.states[:] = states
         self._begun = True
         self._look(self._rows, self.states)
@@ -245,13 +247,19 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
 
         Raises:
             IllegalActionError: an illegal action, named with its game; no game has changed.
-            ResetNeeded: before the first reset.
+            ResetNeeded: before the first reset, or after a step that Ctrl-C or an error has interrupted.
+            RuntimeError: with several threads, after `close` or a fork.
             ValueError: `actions` of another shape or not integers.
         """
         self._actions[:] = self._checked(actions)
-        for worker in self._workers:
-            worker.begin()
-        count = self._observing.batch_step(*self._job) + sum([worker.result() for worker in self._workers])
+        try:
+            for worker in self._workers:
+                worker.begin()
+            count = self._observing.batch_step(*self._job) + sum([worker.result() for worker in self._workers])
+        except BaseException:  # such as Ctrl-C: some games may have made the step and others not
+            self._begun = False
+            self._settle()
+            raise
         rewards = self._own.copy()
         info: dict[str, Any] = {"seat": self._seat, "actor": self._actor, "rewards": self._rewards}
         self._truncated &= self._over
@@ -259,6 +267,11 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             self._finish(info)
         np.greater(self._over, self._truncated, out=self._terminated)
         return self._observed(), rewards, self._terminated, self._truncated, info
+
+    def _settle(self) -> None:
+        """Wait for threads that still step their games after an interrupted `step`."""
+        for worker in self._workers:
+            worker.result()
 
     def _checked(self, actions: np.ndarray) -> np.ndarray:
         """The actions as the compiled loop takes them; errors as `step` names them."""

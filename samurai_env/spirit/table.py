@@ -33,7 +33,7 @@ def in_round(state, seat):
 
 @jit
 def seats_on(state, seat, ahead):
-    """The seat so many places (fewer than there are players) on in turn order."""
+    """The seat so many places (at most as many as there are players) on in turn order."""
     seat += ahead
     return seat - state.players if seat >= state.players else seat  # a remainder would take longer
 
@@ -239,7 +239,7 @@ def player_bit(state, asked, seat):
 
 @jit
 def named_seat(state, action):
-    """The seat that an action of the seat to move names."""
+    """The seat that an action of the seat to move names; of an action that names none, no seat at all."""
     return seats_on(state, state.seat, action - PLAYER0)
 
 
