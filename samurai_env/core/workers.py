@@ -153,8 +153,7 @@ class Worker:
         """
         self._check()
         self._turn += 1
-        announce(self._signals.called, self._turn)
-        self._wake()
+        self._call()
 
     def result(self) -> int:
         """Wait for the step called for; what `batch_step` returned.
@@ -164,11 +163,12 @@ class Worker:
         """
         while not came(self._signals.done, self._turn):
             self._check()
-            self._wake()  # in case that `begin` was interrupted
+            self._call()  # once more, in case that `begin` was interrupted
             give_way()
         return int(self._signals.count[0])
 
-    def _wake(self) -> None:
+    def _call(self) -> None:
+        announce(self._signals.called, self._turn)
         # `_serve` says that it sleeps and then looks for a call; here it is the other way round, so that with the GIL
         # one of the two sees the other.
         if self._signals.asleep:

@@ -1,0 +1,71 @@
+"""The program that compares ways to search at equal time."""
+
+import json
+
+import numpy as np
+import pytest
+
+from experiments import search_variants
+from experiments.search_variants import Config, main, positions, simulations_in, wanted
+from samurai_env import make_variant
+
+TWO = """
+[[variant]]
+name = "plain"
+spec = "mcts:SIMULATIONS"
+[[variant]]
+name = "fearful"
+spec = "mcts:SIMULATIONS,paranoid=1"
+[[variant]]
+name = "led"
+spec = "search:NETWORK:SIMULATIONS"
+"""
+
+
+@pytest.fixture
+def two(tmp_path, monkeypatch):
+    path = tmp_path / "variants.toml"
+    path.write_text(TWO, encoding="utf-8")
+    monkeypatch.setattr(search_variants, "VARIANTS", path)
+
+
+def test_which_variants_a_game_has(two) -> None:
+    assert wanted(Config(), make_variant("samurai")) == {"plain": "mcts:SIMULATIONS"}
+    assert list(wanted(Config(), make_variant("samurai", 3))) == ["plain", "fearful"]
+    assert list(wanted(Config(), make_variant("samurai_spirit", 3))) == ["plain"]
+    led = wanted(Config(network="a/net"), make_variant("samurai"))
+    assert led["led"] == "search:a/net:SIMULATIONS"
+
+
+def test_positions_are_of_a_whole_game() -> None:
+    found = positions(make_variant("samurai_card"))
+    assert not found["over"].any()
+    assert (np.diff(found["steps"]) > 0).all()
+    assert found["steps"][0] == 0
+
+
+def test_more_time_is_more_simulations() -> None:
+    variant = make_variant("samurai_card")
+    assert simulations_in("mcts:SIMULATIONS", variant, 1e-9) == search_variants.FEWEST
+    assert simulations_in("mcts:SIMULATIONS", variant, 0.005) > 2 * simulations_in("mcts:SIMULATIONS", variant, 0.0005)
+
+
+def test_a_comparison_is_kept_and_goes_on(two, tmp_path, monkeypatch) -> None:
+    config = Config("samurai", 3, milliseconds=0.2, deals=1, processes=1, rivals=("random",), output=tmp_path / "out")
+    main(config)
+    kept = json.loads((tmp_path / "out" / "specs.json").read_text(encoding="utf-8"))
+    assert kept["milliseconds"] == 0.2
+    assert set(kept["specs"]) == {"mcts:SIMULATIONS", "mcts:SIMULATIONS,paranoid=1"}
+    table = (tmp_path / "out" / "table.md").read_text(encoding="utf-8")
+    assert "0.2 ms a decision asked for" in table
+    assert f"| fearful | `{kept['specs']['mcts:SIMULATIONS,paranoid=1']}` |" in table
+
+    def no_more(*arguments: object) -> int:
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr(search_variants, "simulations_in", no_more)
+    main(config)
+    assert (tmp_path / "out" / "table.md").read_text(encoding="utf-8") == table
+    config.milliseconds = 0.4
+    with pytest.raises(ValueError, match=r"was measured for .*0\.2.*choose another --output"):
+        main(config)
