@@ -153,6 +153,13 @@ class PolicyValueNet(nn.Module):
         Returns:
             float32 (batch, actions) and (batch, players).
         """
+        log_probs, values, _ = self.read(observations, masks, shortfalls)
+        return log_probs, values
+
+    def read(
+        self, observations: torch.Tensor, masks: torch.Tensor, shortfalls: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """What `forward` gives, and what the last hidden layer makes of each position, (batch, width)."""
         inputs = (observations.flatten(1).float() - self.mean) * self.scale
         advice = None if shortfalls is None else (-shortfalls / self.temperature).clamp_min(-20.0)
         parts = [inputs] if advice is None else [inputs, advice.exp() * masks]
@@ -166,7 +173,8 @@ class PolicyValueNet(nn.Module):
             logits[:, self.shared.actions] += self.shared.scores(seen, hidden).float()
         if advice is not None:
             logits = logits + self.trust * advice
-        return torch.log_softmax(logits.masked_fill(masks == 0, -1e9), 1), self.value(hidden).float()
+        log_probs = torch.log_softmax(logits.masked_fill(masks == 0, -1e9), 1)
+        return log_probs, self.value(hidden).float(), hidden
 
 
 def write_atomically(path: Path, write: Any) -> None:

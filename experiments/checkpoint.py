@@ -43,6 +43,10 @@ def save(learner: Learner) -> None:
         "shuffler": learner.shuffler.get_state(),
     }
     tensors |= {f"net.{name}": tensor.contiguous() for name, tensor in learner.net.state_dict().items()}
+    tensors |= {f"extra.{name}": tensor.contiguous() for name, tensor in learner.extras.state_dict().items()}
+    if learner.past in learner.rivals:
+        for number, net in enumerate(learner.past.nets):
+            tensors |= {f"past.{number}.{name}": tensor for name, tensor in net.items()}
     for index, state in learner.optimizer.state_dict()["state"].items():
         for name, value in state.items():
             tensors[f"adam.{index}.{name}"] = value
@@ -71,6 +75,16 @@ def load(learner: Learner) -> None:
     if missing:
         raise ValueError(f"{run / 'checkpoint.safetensors'} is not a checkpoint: it lacks {', '.join(sorted(missing))}")
     learner.net.load_state_dict(weights)
+    extras = {name.removeprefix("extra."): value for name, value in tensors.items() if name.startswith("extra.")}
+    if set(extras) != set(learner.extras.state_dict()):
+        raise ValueError(f"the run in {run} was begun with another --privileged or --auxiliary")
+    learner.extras.load_state_dict(extras)
+    past: dict[int, dict[str, torch.Tensor]] = {}
+    for name, value in tensors.items():
+        if name.startswith("past."):
+            _, number, key = name.split(".", 2)
+            past.setdefault(int(number), {})[key] = value
+    learner.past.nets = [past[number] for number in sorted(past)] or learner.past.nets
     games = tensors["games"].numpy().view(learner.variant.dtype)
     if len(games) != learner.config.num_envs:
         raise ValueError(f"the checkpoint has {len(games)} games, this run asks for {learner.config.num_envs}")

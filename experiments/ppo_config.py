@@ -5,8 +5,10 @@ from pathlib import Path
 
 import torch
 
-from agents.base import make_agent
+from agents.base import make_agent, read_settings
+from agents.search import NUMBERS
 from experiments.common import at_least, parse_options
+from experiments.ppo_company import PAST, SELF
 from samurai_env import make_variant
 
 
@@ -65,12 +67,16 @@ class Config:
     """Gradients are scaled down to this norm."""
     averaging: float = 0.998
     """Decay, a gradient step, of the running mean of the weights; that mean is what is evaluated and kept."""
+    privileged: bool = False
+    """A critic that sees what all seats see judges the positions while the network learns."""
+    auxiliary: float = 0.0
+    """Weight of an auxiliary target: the growth of each seat's progress that is still to come."""
     teacher: str = "greedy"
-    """Agent whose decisions the network imitates at first."""
+    """Agent whose decisions the network imitates at first; self:100 searches with the network itself."""
     teacher_steps: int = 0
     """Decisions, of the total, in which the network learns from the teacher; 0 for pure self-play."""
     rivals: tuple[str, ...] = ()
-    """Agents that play all seats but one in a share of the games; the network learns in that one seat only."""
+    """Agents that play all seats but one in a share of the games, the network learning in that one; or past: itself."""
     rival_share: float = 0.25
     """That share."""
     seed: int = 1
@@ -101,7 +107,7 @@ def check(config: Config) -> None:
         config, 1, "total_steps", "num_envs", "num_steps", "minibatch", "epochs", "checkpoint_every", "evaluate_deals"
     )
     at_least(config, 0, "evaluate_every", "teacher_steps", "seed", "entropy", "clip", "learning_rate", "max_grad_norm")
-    at_least(config, 0, "value_weight", "gae_lambda", "averaging", "trust", "shared")
+    at_least(config, 0, "value_weight", "gae_lambda", "averaging", "trust", "shared", "auxiliary")
     if config.precision not in ("float32", "bfloat16"):
         raise ValueError(f"--precision is float32 or bfloat16, not {config.precision}")
     if not config.averaging < 1:
@@ -116,8 +122,13 @@ def check(config: Config) -> None:
         raise ValueError(f"--shared needs an encoding with things of one kind; {config.game} {encoding!r} has none")
     if config.trust != 1.0 and not (config.advised and config.initial is None):
         raise ValueError("--trust is the start of a new network with --advised")
-    for spec in (config.teacher, *config.opponents, *config.rivals):
+    for spec in (*config.opponents, *[spec for spec in config.rivals if spec != PAST]):
         make_agent(spec, variant)
+    name, _, argument = config.teacher.partition(":")
+    if name == SELF:
+        read_settings(SELF, argument, NUMBERS)
+    else:
+        make_agent(config.teacher, variant)
     try:
         torch.zeros(1, device=config.device)
     except (RuntimeError, AssertionError) as error:

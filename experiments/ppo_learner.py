@@ -6,7 +6,7 @@ learner works for any number of players and for cooperation.
 
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,30 +18,17 @@ from agents.base import make_agent
 from agents.networks import NetworkForm, PolicyValueNet, load_network
 from agents.sampling import sample
 from experiments.common import parse_options
+from experiments.ppo_batch import Batch, advantages, by_seat
+from experiments.ppo_company import KEPT, PAST, PastSelves, Teacher
 from experiments.ppo_config import Config
+from experiments.ppo_extras import Extras
 from samurai_env import make_variant
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant
+from samurai_env.core.loops import loops_of
 from samurai_env.envs.vector import GameVectorEnv
 
 TRUST_PACE = 30.0  # how much faster than the weights the trust in the advice moves
-
-
-@dataclass
-class Batch:
-    """What an update learns from; time first, then games."""
-
-    observations: torch.Tensor  # int8 (T, N, ...)
-    masks: torch.Tensor  # int8 (T, N, actions)
-    shortfalls: torch.Tensor | None  # float32 (T, N, actions), for an advised network
-    actions: torch.Tensor  # int64 (T, N)
-    log_probs: torch.Tensor  # float32 (T, N)
-    values: torch.Tensor  # float32 (T, N, players), by seat
-    rewards: torch.Tensor  # float32 (T, N, players), by seat
-    dones: torch.Tensor  # bool (T, N)
-    seats: torch.Tensor  # int64 (T, N)
-    learned: torch.Tensor  # bool (T, N): the network, or its teacher, decided
-    imitated: bool = False  # the actions are the teacher's
 
 
 class Learner:
@@ -56,22 +43,32 @@ class Learner:
         self.advice = Advice(self.variant) if config.advised else None
         self.net = first_network(config, form, self.variant).to(config.device)
         self.mean_net = deepcopy(self.net).eval()
+        self.extras = Extras(self.net, self.variant.num_players, config.privileged, config.auxiliary > 0)
+        self.extras.to(config.device)
         # The trust in the advice is one number: at the pace of the weights it would never come to where it should be.
         weights = [tensor for name, tensor in self.net.named_parameters() if name != "trust"]
-        groups = [{"params": weights, "pace": 1.0}]
+        groups = [{"params": [*weights, *self.extras.parameters()], "pace": 1.0}]
         if config.advised:
             groups.append({"params": [self.net.trust], "pace": TRUST_PACE})
         self.optimizer = torch.optim.Adam(groups, lr=config.learning_rate, eps=1e-5)
+        self.shaped = config.reward == "shaped" or config.auxiliary > 0  # whether the games tell of progress
         self.env = GameVectorEnv(
-            config.game, config.num_envs, self.variant.num_players, self.encoding, config.reward, **self.variant.options
+            config.game,
+            config.num_envs,
+            self.variant.num_players,
+            self.encoding,
+            "shaped" if self.shaped else "result",
+            **self.variant.options,
         )
+        self._observing = loops_of(self.variant.game).observing[self.encoding]
         self.rng = np.array([config.seed], np.uint64)
         self.precision = torch.autocast(
             torch.device(config.device).type, torch.bfloat16, config.precision == "bfloat16"
         )
         self.shuffler = torch.Generator().manual_seed(config.seed)
-        self.teacher = make_agent(config.teacher, self.variant)
-        self.rivals = [make_agent(spec, self.variant) for spec in config.rivals]
+        self.teacher = Teacher(self.variant, config.teacher, self.mean_net, torch.get_num_threads())
+        self.past = PastSelves(self.variant, self.mean_net)
+        self.rivals = [self.past if spec == PAST else make_agent(spec, self.variant) for spec in config.rivals]
         self.steps = 0
         self.updates = 0
         self.gradient_steps = 0
@@ -83,26 +80,25 @@ class Learner:
         self.batch = self._new_batch()
 
     def _new_batch(self) -> Batch:
-        steps, games, players = self.config.num_steps, self.config.num_envs, self.variant.num_players
-        shape, actions = self.variant.encoding(self.encoding).shape, self.variant.num_actions
+        config, players, actions = self.config, self.variant.num_players, self.variant.num_actions
+        room, shape = (config.num_steps, config.num_envs), self.variant.encoding(self.encoding).shape
+        more = (config.num_steps + 1, config.num_envs, players)
         return Batch(
-            torch.zeros((steps, games, *shape), dtype=torch.int8),
-            torch.zeros((steps, games, actions), dtype=torch.int8),
-            torch.zeros((steps, games, actions)) if self.advice else None,
-            torch.zeros((steps, games), dtype=torch.int64),
-            torch.zeros((steps, games)),
-            torch.zeros((steps + 1, games, players)),
-            torch.zeros((steps, games, players)),
-            torch.zeros((steps, games), dtype=torch.bool),
-            torch.zeros((steps, games), dtype=torch.int64),
-            torch.ones((steps, games), dtype=torch.bool),
+            observations=torch.zeros((*room, *shape), dtype=torch.int8),
+            masks=torch.zeros((*room, actions), dtype=torch.int8),
+            shortfalls=torch.zeros((*room, actions)) if self.advice else None,
+            together=torch.zeros((*room, players, *shape), dtype=torch.int8) if config.privileged else None,
+            actions=torch.zeros(room, dtype=torch.int64),
+            wanted=torch.zeros((*room, actions), dtype=torch.bfloat16) if config.teacher_steps else None,
+            log_probs=torch.zeros(room),
+            values=torch.zeros(more),
+            rewards=torch.zeros((*room, players)),
+            growths=torch.zeros((*room, players)),
+            outlooks=torch.zeros(more),
+            dones=torch.zeros(room, dtype=torch.bool),
+            seats=torch.zeros(room, dtype=torch.int64),
+            learned=torch.ones(room, dtype=torch.bool),
         )
-
-    def _by_seat(self, values: torch.Tensor, seats: torch.Tensor, sign: int) -> torch.Tensor:
-        """Turn player-relative vectors into vectors by seat (sign -1), or back (sign 1); last axis players."""
-        players = self.variant.num_players
-        index = (torch.arange(players) + sign * seats[..., None]) % players
-        return values.gather(-1, index)
 
     @property
     def imitating(self) -> bool:
@@ -132,56 +128,77 @@ class Learner:
         network learns what to do both where the teacher comes to and where it comes to itself (as in DAgger, Ross
         et al., 2011).
         """
-        batch, device = self.batch, self.config.device
+        batch = self.batch
         batch.imitated = self.imitating
+        self.past.choose(self.updates)
         observed, seats = self._now
         for t in range(self.config.num_steps + 1):
-            observations = torch.from_numpy(observed["observation"])
-            masks = torch.from_numpy(observed["action_mask"])
-            where = torch.from_numpy(seats).long()
-            advice = torch.from_numpy(self.advice.shortfalls(self.env.states)) if self.advice else None
-            with self.precision:
-                log_probs, values = self.net(
-                    observations.to(device), masks.to(device), None if advice is None else advice.to(device)
-                )
-            log_probs = log_probs.cpu()
-            batch.values[t] = self._by_seat(values.cpu(), where, -1)
+            log_probs = self._look(t, observed, torch.from_numpy(seats).long())
             if t == self.config.num_steps:
                 break
-            actions = np.empty(len(observations), np.int64)
+            actions = np.empty(len(log_probs), np.int64)
             sample(log_probs.exp().numpy(), self.rng, actions)
             moves = actions
             if batch.imitated:
+                assert batch.wanted is not None
                 keys = decision_keys(self.env.states["seed"], self.env.states["steps"], 0)
-                actions = self.teacher.act(self.env.states, keys)
+                actions, wanted = self.teacher.decide(self.env.states, keys)
+                batch.wanted[t] = torch.from_numpy(wanted)
                 moves = np.where(keys & np.uint64(1), moves, actions)
-            batch.observations[t], batch.masks[t], batch.seats[t] = observations, masks, where
-            if batch.shortfalls is not None and advice is not None:
-                batch.shortfalls[t] = advice
             batch.actions[t] = torch.from_numpy(actions)
             batch.log_probs[t] = log_probs.gather(1, batch.actions[t][:, None])[:, 0]
             if self.rivals:
                 batch.learned[t] = torch.from_numpy(~self._let_rivals_play(moves))
             observed, _, done, _, info = self.env.step(moves)
             seats = info["seat"]
-            batch.rewards[t] = torch.from_numpy(info["rewards"])
+            self._enter_rewards(t, info)
             batch.dones[t] = torch.from_numpy(done)
             self.games += int(done.sum())
         self._now = (observed, seats)
         self.steps += self.config.num_steps * self.config.num_envs
 
+    def _look(self, t: int, observed: dict[str, np.ndarray], seats: torch.Tensor) -> torch.Tensor:
+        """Enter what is seen and expected before decision `t`; the log-probabilities, float32 (N, actions)."""
+        batch, device = self.batch, self.config.device
+        seen = {
+            "observations": torch.from_numpy(observed["observation"]),
+            "masks": torch.from_numpy(observed["action_mask"]),
+        }
+        if self.advice:
+            seen["shortfalls"] = torch.from_numpy(self.advice.shortfalls(self.env.states))
+        with self.precision:
+            log_probs, values, hidden = self.net.read(**{name: tensor.to(device) for name, tensor in seen.items()})
+            if self.extras.auxiliary:
+                batch.outlooks[t] = by_seat(self.extras.forecast(hidden).float().cpu(), seats, -1)
+            if self.extras.privileged:
+                together = np.zeros((len(seats), self.variant.num_players, *observed["observation"].shape[1:]), np.int8)
+                self._observing.batch_observe_all(self.env.states, together)
+                seen["together"] = torch.from_numpy(together)
+                values = self.extras.judge(seen["together"].to(device))
+        batch.values[t] = by_seat(values.cpu(), seats, -1)
+        if t < self.config.num_steps:
+            batch.seats[t] = seats
+            for name, tensor in seen.items():
+                getattr(batch, name)[t] = tensor
+        return log_probs.cpu()
+
+    def _enter_rewards(self, t: int, info: dict[str, Any]) -> None:
+        """Enter what decision `t` brought: results, and apart from them the growth of progress."""
+        paid = torch.from_numpy(info["rewards"])
+        self.batch.rewards[t] = paid
+        if self.shaped:
+            told = info.get("final_info")
+            returns = torch.from_numpy(told["returns"]) if told else torch.zeros_like(paid)
+            self.batch.growths[t] = paid - returns
+            if self.config.reward == "result":
+                self.batch.rewards[t] = returns
+
     def advantages(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Generalised advantages of the deciding seats (T, N) and value targets by player (T, N, players)."""
-        batch, lam = self.batch, self.config.gae_lambda
-        advantage = torch.zeros_like(batch.rewards)
-        following = torch.zeros_like(batch.rewards[0])
-        for t in reversed(range(self.config.num_steps)):
-            goes_on = (~batch.dones[t]).float()[:, None]
-            error = batch.rewards[t] + goes_on * batch.values[t + 1] - batch.values[t]
-            following = error + lam * goes_on * following
-            advantage[t] = following
+        batch = self.batch
+        advantage = advantages(batch.rewards, batch.values, batch.dones, self.config.gae_lambda)
         own = advantage.gather(2, batch.seats[..., None])[..., 0]
-        return own, self._by_seat(advantage + batch.values[:-1], batch.seats, 1)
+        return own, by_seat(advantage + batch.values[:-1], batch.seats, 1)
 
     def update(self) -> dict[str, float]:
         """One PPO update from the batch; the means of what it measured."""
@@ -201,6 +218,13 @@ class Learner:
         }
         if batch.shortfalls is not None:
             flat["shortfalls"] = batch.shortfalls.flatten(0, 1)
+        if batch.together is not None:
+            flat["together"] = batch.together.flatten(0, 1)
+        if batch.imitated and batch.wanted is not None:
+            flat["wanted"] = batch.wanted.flatten(0, 1)
+        if self.extras.auxiliary:
+            to_come = advantages(batch.growths, batch.outlooks, batch.dones, config.gae_lambda) + batch.outlooks[:-1]
+            flat["outlooks"] = by_seat(to_come, batch.seats, 1).flatten(0, 1)
         sums: dict[str, float] = {}
         count = 0
         for rows in self._minibatches():
@@ -209,6 +233,8 @@ class Learner:
                 sums[name] = sums.get(name, 0.0) + value
             count += 1
         self.updates += 1
+        if self.steps * KEPT >= config.total_steps * len(self.past.nets):
+            self.past.remember(self.mean_net)
         seen = {name: value / count for name, value in sums.items()}
         seen["explained_variance"] = float(1.0 - (targets - self._predicted()).var() / targets.var().clamp_min(1e-8))
         if config.advised:
@@ -216,7 +242,7 @@ class Learner:
         return seen
 
     def _predicted(self) -> torch.Tensor:
-        return self._by_seat(self.batch.values[:-1], self.batch.seats, 1)
+        return by_seat(self.batch.values[:-1], self.batch.seats, 1)
 
     def _minibatches(self) -> Iterator[torch.Tensor]:
         rows = self.batch.learned.flatten().nonzero()[:, 0]
@@ -227,21 +253,26 @@ class Learner:
     def _gradient_step(self, part: dict[str, torch.Tensor], entropy_weight: float) -> dict[str, float]:
         config = self.config
         with self.precision:
-            log_probs, values = self.net(part["observations"], part["masks"], part.get("shortfalls"))
+            log_probs, values, hidden = self.net.read(part["observations"], part["masks"], part.get("shortfalls"))
+            value_loss = (values - part["targets"]).pow(2).mean()
+            if "together" in part:
+                value_loss = value_loss + (self.extras.judge(part["together"]) - part["targets"]).pow(2).mean()
+            if "outlooks" in part:
+                missed = (self.extras.forecast(hidden).float() - part["outlooks"]).pow(2).mean()
+                value_loss = value_loss + config.auxiliary * missed
         chosen = log_probs.gather(1, part["actions"][:, None])[:, 0]
         log_ratio = chosen - part["log_probs"]
         ratio = log_ratio.exp()
         advantage = part["advantages"]
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         policy_loss = -torch.min(ratio * advantage, ratio.clamp(1 - config.clip, 1 + config.clip) * advantage).mean()
-        if self.batch.imitated:
-            policy_loss, entropy_weight = -chosen.mean(), 0.0
-        value_loss = (values - part["targets"]).pow(2).mean()
+        if "wanted" in part:
+            policy_loss, entropy_weight = -(part["wanted"] * log_probs.clamp_min(-50.0)).sum(1).mean(), 0.0
         entropy = -(log_probs.exp() * log_probs).sum(1).mean()  # illegal actions have probability 0
         loss = policy_loss + config.value_weight * value_loss - entropy_weight * entropy
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.net.parameters(), config.max_grad_norm)
+        torch.nn.utils.clip_grad_norm_([*self.net.parameters(), *self.extras.parameters()], config.max_grad_norm)
         self.optimizer.step()
         self.gradient_steps += 1
         follow = 1.0 - min(config.averaging, self.gradient_steps / (self.gradient_steps + 10.0))

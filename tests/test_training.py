@@ -13,7 +13,10 @@ from agents.base import make_agent
 from agents.networks import read_card
 from agents.ppo import PPOAgent
 from agents.sampling import sample
+from agents.search import SearchAgent, Settings
 from experiments import checkpoint, publish
+from experiments.ppo_batch import by_seat
+from experiments.ppo_company import Teacher
 from experiments.ppo_config import Config
 from experiments.ppo_learner import Learner, random_play
 from experiments.train_ppo import train
@@ -60,13 +63,12 @@ def test_advantages_of_one_game_by_hand(tmp_path):
     assert targets[2, 0].tolist() == pytest.approx([-1.0, 1.0])
 
 
-def test_values_by_seat_and_back(tmp_path):
-    learner = Learner(small(tmp_path, num_players=3))
+def test_values_by_seat_and_back():
     relative = torch.tensor([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
     seats = torch.tensor([0, 1])
-    by_seat = learner._by_seat(relative, seats, -1)
-    assert by_seat.tolist() == [[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]]
-    assert torch.equal(learner._by_seat(by_seat, seats, 1), relative)
+    turned = by_seat(relative, seats, -1)
+    assert turned.tolist() == [[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]]
+    assert torch.equal(by_seat(turned, seats, 1), relative)
 
 
 def test_same_seed_same_network_and_resume_goes_on_exactly(tmp_path):
@@ -92,7 +94,8 @@ def test_imitation_learns_the_teachers_choice_and_then_stops(tmp_path):
     while learner.imitating:
         states = learner.env.states.copy()
         learner.collect()
-        wanted = learner.teacher.act(states, decision_keys(states["seed"], states["steps"], 0))
+        wanted, shares = learner.teacher.decide(states, decision_keys(states["seed"], states["steps"], 0))
+        assert (shares.argmax(1) == wanted).all() and shares.sum() == 8
         assert learner.batch.actions[0].tolist() == wanted.tolist()
         losses.append(learner.update()["policy_loss"])
     assert learner.steps == 12 * steps
@@ -102,6 +105,102 @@ def test_imitation_learns_the_teachers_choice_and_then_stops(tmp_path):
     assert (own > 0).all()
     seen = learner.update()
     assert abs(seen["policy_loss"]) < 0.5  # the clipped objective again, no cross-entropy
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("spec", ["mcts:30", "self:10"])
+def test_a_search_teaches_how_often_it_tried_each_action(spec, threads, tmp_path):
+    learner = Learner(small(tmp_path, advised=True))
+    learner.collect()
+    states = learner.env.states
+    keys = decision_keys(states["seed"], states["steps"], 0)
+    if spec == "mcts:30":
+        searcher = make_agent(spec, learner.variant)
+    else:
+        searcher = SearchAgent(learner.variant, learner.mean_net, Settings(10))
+    found = searcher.visits(states, keys)
+    actions, wanted = Teacher(learner.variant, spec, learner.mean_net, threads).decide(states, keys)
+    assert actions.tolist() == found.actions.tolist()
+    assert np.allclose(wanted, found.counts / found.counts.sum(1, keepdims=True))
+
+
+def test_expert_iteration_learns_from_the_choices_of_its_own_search(tmp_path):
+    learner = Learner(small(tmp_path, advised=True, teacher="self:10", teacher_steps=1000, total_steps=1000))
+    losses = []
+    while learner.imitating:
+        learner.collect()
+        assert learner.batch.imitated
+        assert not (learner.batch.wanted.float() * (1 - learner.batch.masks)).any()
+        losses.append(learner.update()["policy_loss"])
+    assert 0 < losses[-1] < losses[0]
+
+
+def test_the_critic_sees_all_hands_and_the_network_its_own(tmp_path):
+    learner = Learner(small(tmp_path, num_players=3, privileged=True))
+    learner.collect()
+    batch, variant = learner.batch, learner.variant
+    assert torch.equal(batch.together[:, :, 0], batch.observations)
+    states, hands = learner.env.states, []
+    together = np.zeros((8, 3, *variant.encoding().shape), np.int8)
+    learner._observing.batch_observe_all(states, together)
+    for game in range(8):
+        for player in range(3):
+            seat = (states["seat"][game] + player) % 3
+            seen = variant.encoding().view(together[game, player], "hand")
+            hands.append(seen.tolist() == states["hand"][game, seat].tolist())
+    assert all(hands)
+    before = learner.extras.critic[0].weight.clone()
+    learner.update()
+    assert not torch.equal(before, learner.extras.critic[0].weight)
+    assert not {name for name in learner.net.state_dict() if "critic" in name}
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_growth_of_progress_is_told_apart_from_results(game, tmp_path):
+    learner = Learner(small(tmp_path, game=game, auxiliary=0.5, num_steps=200))
+    learner.collect()
+    batch = learner.batch
+    assert (batch.rewards[~batch.dones] == 0).all()
+    assert batch.dones.any() and (batch.growths != 0).any()
+    ended = batch.rewards[batch.dones]
+    assert set(np.round(ended.unique().tolist(), 3)) <= {-1.0, 0.0, 1.0}
+    assert batch.growths.abs().max() <= 1
+    before = learner.extras.forecast.weight.clone()
+    assert all(np.isfinite(value) for value in learner.update().values())
+    assert not torch.equal(before, learner.extras.forecast.weight)
+
+
+def test_past_selves_are_kept_through_the_run_and_take_turns(tmp_path):
+    learner = Learner(small(tmp_path, rivals=("past",), rival_share=0.5, total_steps=4 * 128))
+    first = {name: tensor.clone() for name, tensor in learner.mean_net.state_dict().items()}
+    for number in range(4):
+        assert len(learner.past.nets) == 1 + number
+        learner.collect()
+        assert not learner.batch.learned.all()
+        learner.update()
+    assert all(torch.equal(learner.past.nets[0][name], first[name]) for name in first)
+    for number in range(len(learner.past.nets)):
+        learner.past.choose(number)
+        playing = learner.past._player.net.state_dict()
+        assert all(torch.equal(playing[name], learner.past.nets[number][name]) for name in playing)
+    checkpoint.save(learner)
+    resumed = Learner(learner.config)
+    checkpoint.load(resumed)
+    for kept, found in zip(learner.past.nets, resumed.past.nets, strict=True):
+        assert all(torch.equal(kept[name], found[name]) for name in kept)
+
+
+def test_a_run_with_all_that_helps_in_training_repeats_and_resumes(tmp_path):
+    console, steps = Console(quiet=True), 8 * 16
+    changes = {"privileged": True, "auxiliary": 0.5, "rivals": ("greedy", "past"), "total_steps": 2 * steps}
+    straight = train(small(tmp_path / "straight", **changes), console)
+    half = Learner(small(tmp_path / "half", **changes))
+    half.collect()
+    half.update()
+    checkpoint.save(half)
+    assert torch.equal(weights(straight), weights(train(small(tmp_path / "half", **changes, resume=True), console)))
+    with pytest.raises(ValueError, match="another --privileged"):
+        train(small(tmp_path / "half", **changes | {"privileged": False}, resume=True), console)
 
 
 def test_a_batch_begun_with_the_teacher_is_learned_as_the_teachers(tmp_path):

@@ -280,6 +280,13 @@ def batch_observe(states, masks, observations, seats, words):
         seats[i] = states[i].seat
 
 
+def batch_observe_all(states, out):
+    """Write what every seat sees, the seat to move first: `out` is int8 (games, seats, ...)."""
+    for i in range(states.shape[0]):
+        for player in range(out.shape[1]):
+            observe(states[i], (states[i].seat + player) % out.shape[1], out[i, player])
+
+
 @dataclass(frozen=True)
 class Loops:
     """The loops bound to one game; those that observe are in `observing`, by encoding."""
@@ -311,6 +318,7 @@ class ObservingLoops:
     batch_step: Any
     keep_stepping: Any
     batch_observe: Any
+    batch_observe_all: Any
 
 
 @cache
@@ -342,6 +350,7 @@ def loops_of(game: Game) -> Loops:
             batch,
             bind(keep_stepping, owner, {"batch_step": batch}),
             bind(batch_observe, owner, scope),
+            bind(batch_observe_all, owner, scope),
         )
     return Loops(
         made(begin),

@@ -1,0 +1,82 @@
+"""Who else decides in the games of a training run: the teacher, and the network as it was before."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import torch
+
+from agents.base import Agent, make_agent, read_settings
+from agents.networks import PolicyValueNet
+from agents.ppo import PPOAgent
+from agents.search import NUMBERS, SearchAgent, Settings
+from samurai_env.core.game import Variant
+
+SELF = "self"  # spec of a teacher that searches with the network in training: `self:100`
+PAST = "past"  # spec of a rival: the network as it was before
+KEPT = 20  # past selves that a whole run keeps
+
+
+class Teacher:
+    """An agent, made once for each thread, that says with which probability it would take each action.
+
+    A search says so by how often it tried each (as in Expert Iteration, Anthony et al., 2017), others take one action.
+    """
+
+    def __init__(self, variant: Variant, spec: str, net: PolicyValueNet, threads: int) -> None:
+        """The teacher that `spec` names; `self:100` searches with `net`, whatever its weights then are."""
+        self.actions = variant.num_actions
+        self.agents = [self._made(variant, spec, net) for _ in range(threads)]
+        self.pool = ThreadPoolExecutor(threads)
+
+    @staticmethod
+    def _made(variant: Variant, spec: str, net: PolicyValueNet) -> Agent:
+        name, _, argument = spec.partition(":")
+        if name == SELF:
+            return SearchAgent(variant, net, Settings(**read_settings(SELF, argument, NUMBERS)))
+        return make_agent(spec, variant)
+
+    def decide(self, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Its choice, int64 (games,), and the probabilities, float32 (games, actions)."""
+        rows = np.array_split(np.arange(len(states)), len(self.agents))
+        jobs = [
+            self.pool.submit(self._share, agent, states[part], keys[part])
+            for agent, part in zip(self.agents, rows, strict=True)
+            if len(part)
+        ]
+        actions, wanted = zip(*(job.result() for job in jobs), strict=True)
+        return np.concatenate(actions), np.concatenate(wanted)
+
+    def _share(self, agent: Agent, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        visits = getattr(agent, "visits", None)
+        if visits is None:
+            actions = agent.act(states, keys)
+            return actions, np.eye(self.actions, dtype=np.float32)[actions]
+        found = visits(states, keys)
+        return found.actions, (found.counts / found.counts.sum(1, keepdims=True)).astype(np.float32)
+
+
+class PastSelves:
+    """A rival: one of the networks that the one in training has been, another one in each batch.
+
+    To play against the mean of one's past is fictitious play (Heinrich and Silver, 2016). Like the network when it is
+    evaluated, a past self takes the action that it finds most probable.
+    """
+
+    def __init__(self, variant: Variant, net: PolicyValueNet) -> None:
+        self.variant = variant
+        self.form = net.form
+        self.nets: list[dict[str, torch.Tensor]] = []
+        self._player = PPOAgent(variant, PolicyValueNet(net.form).eval())
+        self.remember(net)
+
+    def remember(self, net: PolicyValueNet) -> None:
+        """Keep the network as it is now."""
+        self.nets.append({name: tensor.detach().cpu().clone() for name, tensor in net.state_dict().items()})
+
+    def choose(self, number: int) -> None:
+        """From now on play as the past self of this number, going round them."""
+        self._player.net.load_state_dict(self.nets[number % len(self.nets)])
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """See `agents.base.Agent.act`."""
+        return self._player.act(states, keys)
