@@ -50,6 +50,7 @@ class Board:
         players: their number; all that are possible, if cooperative and not given.
         options: of the game, as name=value.
         vary: cooperative games: an option of which every value is played.
+        about: what is special about the table, for its title.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Board:
     players: int | None = None
     options: tuple[str, ...] = ()
     vary: str | None = None
+    about: str = ""
 
     def tournament(self, folder: Path, full: bool) -> tournament.Config:
         """The settings with which a table of ratings is played."""
@@ -172,13 +174,14 @@ def ladder(board: Board, folder: Path, short: bool) -> str | None:
     head = [f"`{name}`" if name in columns else name for name in found.head(columns)]
     rows = [[f"`{agent}`", *found.row(agent, columns)[1:]] for agent in found.agents]
     text = table(head, rows)
+    title = setting(results.variant) + (f": {board.about}" if board.about else "")
     if short:
-        return f"**{setting(results.variant)}**\n\n{text}"
+        return f"**{title}**\n\n{text}"
     others = found.variant.num_players - 1
     meaning = "against that of the column" if others == 1 else f"in one seat among {others} copies of the column's"
     about = f"Columns with the names of agents: win share of the row's agent {meaning}; par is 1/{others + 1}."
     again = replace(board.tournament(folder, False), agents=agents, deals=max(found.deals.values()))
-    return f"## {setting(results.variant)}\n\n{about}\n\n{text}\n\n{origin(results, again)}"
+    return f"## {title}\n\n{about}\n\n{text}\n\n{origin(results, again)}"
 
 
 def team(board: Board, folder: Path) -> str | None:

@@ -42,7 +42,6 @@ from experiments.workers import workers
 from samurai_env import make_variant, parse_spec
 from samurai_env.core.loops import loops_of
 
-CHUNK = 5  # deals a worker plays at a time
 Task = tuple[str, Pair, int, int]  # spec of the variant, the one and the others, first deal, number of deals
 
 
@@ -68,6 +67,8 @@ class Config:
     """Folder for results.json, table.txt and payoff.png."""
     processes: int = field(default_factory=lambda: os.cpu_count() or 1)
     """Worker processes; 1 plays in the process itself."""
+    chunk: int = 5
+    """Deals that a worker plays at a time: 1 for agents that think long, more for networks, which decide together."""
 
     def __post_init__(self) -> None:
         self.agents = split_specs(self.agents)
@@ -144,8 +145,8 @@ def missing(results: Results, config: Config, pairs: list[Pair]) -> Iterator[Tas
     """What is still to be played; looks at the results before each step."""
     for pair in pairs:
         meeting = results.meetings[pair]
-        for first in range(0, config.deals, CHUNK):
-            deals = [d for d in range(first, min(first + CHUNK, config.deals)) if d not in meeting.deals]
+        for first in range(0, config.deals, config.chunk):
+            deals = [d for d in range(first, min(first + config.chunk, config.deals)) if d not in meeting.deals]
             if deals and stop(meeting, config) is None:
                 yield results.variant, pair, deals[0], deals[-1] - deals[0] + 1
 
@@ -157,7 +158,7 @@ def prepare(config: Config) -> Results:
         ValueError: names what is wrong.
         OSError: the output folder cannot be made, or a network is not there.
     """
-    at_least(config, 1, "deals", "processes")
+    at_least(config, 1, "deals", "processes", "chunk")
     if config.width is not None and not 0.0 < config.width < 1.0:
         raise ValueError(f"--width is a width between 0 and 1, not {config.width:g}")
     if len(config.agents) < 1 + (not config.mirror):
@@ -187,8 +188,9 @@ def play(
         meeting = results.meetings[pair]
         return config.deals if stop(meeting, config) else len(meeting.shares(config.deals))
 
-    # What the results hang on: not how many processes played.
-    command, now = command_line("experiments.tournament", replace(config, processes=Config().processes)), commit()
+    # What the results hang on: not how many processes played, nor how much at a time.
+    alone = replace(config, processes=Config().processes, chunk=Config().chunk)
+    command, now = command_line("experiments.tournament", alone), commit()
     done, fresh = {pair: settled(pair) for pair in pairs}, set[tuple[Pair, int]]()
     saved = time.monotonic()
     with (
