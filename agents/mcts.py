@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from agents import greedy
+from agents import rollouts
 from agents.advice import usual_temperature
 from agents.base import read_settings
 from agents.tree import Findings, back_up, begin, best_child, clear, new_findings, new_trees, read_roots
-from samurai_env.core import bits, random
+from samurai_env.core import bits
 from samurai_env.core.compile import bind, jit
 from samurai_env.core.game import Game, Variant
 
@@ -25,8 +25,7 @@ step: Any = None
 returns: Any = None
 redetermine: Any = None
 advise: Any = None
-best_advised: Any = None
-evaluate: Any = None
+roll_out: Any = None
 
 
 @dataclass(frozen=True)
@@ -68,21 +67,6 @@ NUMBERS = {
     "worlds": int,
     "paranoid": int,
 }
-
-
-def roll_out(state, depth, share, words, scores, out, rng):
-    """Play `depth` decisions (to the end if negative), this share of them advised, and write the returns to expect."""
-    while not state.over:
-        if depth == 0:
-            evaluate(state, out)
-            return
-        depth -= 1
-        if share > 0.0 and random.uniform(rng) < share:
-            step(state, best_advised(state, words, scores, rng))
-        else:
-            legal(state, words)
-            step(state, bits.pick(words, rng))
-    returns(state, out)
 
 
 def write_priors(state, words, temperature, scores, node):
@@ -139,12 +123,6 @@ def simulate(
         turn_against(seat, out)
     back_up(nodes, path, depth, out)
     return used
-
-
-@jit
-def no_evaluation(state, out):
-    """Stands in where a game has no evaluation; such games are always played to the end."""
-    out[:] = 0.0
 
 
 def search(
@@ -219,10 +197,9 @@ def _bound(game: Game) -> Any:
         "returns": c.returns,
         "redetermine": c.redetermine,
         "advise": c.advise,
-        "evaluate": c.evaluate or no_evaluation,
-        "best_advised": greedy.bound(game)["best_advised"],
+        "roll_out": rollouts.bound(game),
     }
-    for template in (roll_out, write_priors, simulate):
+    for template in (write_priors, simulate):
         scope[template.__name__] = bind(template, game.name, scope)
     return bind(search, game.name, scope)
 

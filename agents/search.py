@@ -2,16 +2,18 @@
 
 As in `agents.mcts` there is one tree for the seat to move, and every simulation draws a fresh redetermination of the
 root. The network gives the priors of a node's actions and the returns to expect there; a few simulations descend
-before it is asked.
+before it is asked. What it expects may be mixed with how the game goes on if all follow the built-in advice (Silver et
+al., 2016).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from agents import rollouts
 from agents.base import read_settings
 from agents.networks import PolicyValueNet, check_fits, load_network
 from agents.ppo import PPOAgent
@@ -24,6 +26,7 @@ legal: Any = None  # put in by `bind`
 step: Any = None
 returns: Any = None
 redetermine: Any = None
+roll_out: Any = None
 
 TREES = 1 << 16  # nodes held at once, over all games searched together
 
@@ -36,14 +39,18 @@ class Settings:
         simulations: simulations a decision.
         exploration: weight of the prior in PUCT.
         together: simulations that descend before the network is asked.
+        mix: share of a roll-out in the value of a leaf, the rest being the network's; 0 for no roll-outs.
+        depth: advised decisions of a roll-out before the game's evaluation is asked; -1 plays to the end.
     """
 
     simulations: int = 200
     exploration: float = 1.0
     together: int = 8
+    mix: float = 0.0
+    depth: int = 16
 
 
-NUMBERS = {"exploration": float, "together": int}
+NUMBERS = {"exploration": float, "together": int, "mix": float, "depth": int}
 
 
 def descend(roots, trees, used, exploration, leaves, paths, depths, words, out, rngs):
@@ -108,11 +115,33 @@ def learn(trees, leaves, paths, depths, log_probs, values, out):
             row += 1
 
 
+def play_on(leaves, depth, mix, values, words, scores, out, rngs, games):
+    """Mix roll-outs into what the network expects.
+
+    Args:
+        leaves: records (rows,), which change.
+        depth: see `Settings`.
+        mix: see `Settings`.
+        values: float32 (rows, players), in and out: begin with the leaf's seat.
+        words: uint64 scratch.
+        scores: float64 (actions,) scratch.
+        out: float64 (seats,) scratch.
+        rngs: uint64 (games, 1).
+        games: int64 (rows,): to which game a leaf belongs.
+    """
+    players = out.shape[0]
+    for row in range(leaves.shape[0]):
+        seat = leaves[row].seat
+        roll_out(leaves[row], depth, 1.0, words, scores, out, rngs[games[row]])
+        for player in range(players):
+            values[row, player] += mix * (out[(seat + player) % players] - values[row, player])
+
+
 @cache
-def _bound(game: Game) -> Any:
+def _bound(game: Game) -> tuple[Any, Any]:
     c = game.compiled
     scope = {"legal": c.legal, "step": c.step, "returns": c.returns, "redetermine": c.redetermine}
-    return bind(descend, game.name, scope)
+    return bind(descend, game.name, scope), bind(play_on, game.name, {"roll_out": rollouts.bound(game)})
 
 
 class SearchAgent:
@@ -123,12 +152,17 @@ class SearchAgent:
             raise ValueError(f"a search needs at least 1 simulation a decision, not {settings.simulations}")
         if settings.together < 1:
             raise ValueError(f"at least 1 simulation descends at a time, not {settings.together}")
+        if not 0 <= settings.mix <= 1:
+            raise ValueError(f"mix is a share from 0 to 1, not {settings.mix}")
+        if variant.game.compiled.evaluate is None:
+            settings = replace(settings, depth=-1)
         self.settings = settings
         self.variant = variant
         self._player = PPOAgent(variant, net)
-        self._descend = _bound(variant.game)
+        self._descend, self._play_on = _bound(variant.game)
         self._words = np.zeros(variant.num_words, np.uint64)
         self._out = np.zeros(variant.num_players)
+        self._scores = np.zeros(variant.num_actions)
 
     def visits(self, states: np.ndarray, keys: np.ndarray) -> Findings:
         """What the search finds; the arguments are those of `act`."""
@@ -155,8 +189,13 @@ class SearchAgent:
             )
             waiting = leaves[depths >= 0]
             if len(waiting):
-                log_probs, values = self._player.evaluate(waiting)
-                learn(trees, leaves, paths, depths, log_probs.numpy(), values.numpy(), self._out)
+                log_probs, expected = self._player.evaluate(waiting)
+                values = expected.numpy()
+                if self.settings.mix > 0:
+                    which = (depths >= 0).nonzero()[0]
+                    s = self.settings
+                    self._play_on(waiting, s.depth, s.mix, values, self._words, self._scores, self._out, rngs, which)
+                learn(trees, leaves, paths, depths, log_probs.numpy(), values, self._out)
         read_roots(trees, *found)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:

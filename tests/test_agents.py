@@ -24,6 +24,7 @@ SPECS = [
     "untrained",
     "ppo:NET",
     "search:NET:20,together=3",
+    "search:NET:20,mix=0.5,depth=4",
 ]
 
 
@@ -96,6 +97,19 @@ def test_search_with_a_network_counts_its_simulations(variant, saved):
     for i in range(4):
         loops_of(variant.game).write_legal(states, i, words, masks[i])
     assert not counts[masks == 0].any()
+
+
+@pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
+def test_roll_outs_are_mixed_into_what_a_network_expects(variant, saved):
+    states, keys = positions(variant, 4, 7), np.arange(4, dtype=np.uint64)
+
+    def root(spec):
+        return make_agent(saved(spec, variant), variant).visits(states, keys).values
+
+    network, played = root("search:NET:1"), root("mcts:1,tree=0,depth=5,greedy=1")
+    assert np.allclose(root("search:NET:1,mix=1,depth=5"), played, atol=1e-6)
+    assert np.allclose(root("search:NET:1,mix=0.25,depth=5"), 0.75 * network + 0.25 * played, atol=1e-6)
+    assert not np.allclose(network, played, atol=1e-3)
 
 
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
@@ -186,7 +200,8 @@ def test_network_files_that_are_missing_damaged_or_foreign(tmp_path):
         ("many", "takes a number of simulations"),
         ("0", "at least 1 simulation"),
         ("5,together=0", "at least 1 simulation"),
-        ("5,depth=1", "no setting 'depth'"),
+        ("5,temperature=1", "no setting 'temperature'"),
+        ("5,mix=2", "mix is a share from 0 to 1"),
     ]:
         with pytest.raises(ValueError, match=message):
             make_agent(f"search:{path}:{settings}", variant)
