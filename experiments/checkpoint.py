@@ -44,7 +44,7 @@ def save(learner: Learner) -> None:
     }
     tensors |= {f"net.{name}": tensor.contiguous() for name, tensor in learner.net.state_dict().items()}
     tensors |= {f"extra.{name}": tensor.contiguous() for name, tensor in learner.extras.state_dict().items()}
-    if learner.past in learner.rivals:
+    if learner.past:
         for number, net in enumerate(learner.past.nets):
             tensors |= {f"past.{number}.{name}": tensor for name, tensor in net.items()}
     for index, state in learner.optimizer.state_dict()["state"].items():
@@ -84,7 +84,8 @@ def load(learner: Learner) -> None:
         if name.startswith("past."):
             _, number, key = name.split(".", 2)
             past.setdefault(int(number), {})[key] = value
-    learner.past.nets = [past[number] for number in sorted(past)] or learner.past.nets
+    if learner.past:
+        learner.past.nets = [past[number] for number in sorted(past)] or learner.past.nets
     games = tensors["games"].numpy().view(learner.variant.dtype)
     if len(games) != learner.config.num_envs:
         raise ValueError(f"the checkpoint has {len(games)} games, this run asks for {learner.config.num_envs}")

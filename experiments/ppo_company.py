@@ -19,7 +19,8 @@ KEPT = 20  # past selves that a whole run keeps
 class Teacher:
     """An agent, made once for each thread, that says with which probability it would take each action.
 
-    A search says so by how often it tried each (as in Expert Iteration, Anthony et al., 2017), others take one action.
+    A search says so by how often it tried each (as in Expert Iteration, Anthony et al., 2017), squared, since it tries all
+    a little; others take one action.
     """
 
     def __init__(self, variant: Variant, spec: str, net: PolicyValueNet, threads: int) -> None:
@@ -52,7 +53,8 @@ class Teacher:
             actions = agent.act(states, keys)
             return actions, np.eye(self.actions, dtype=np.float32)[actions]
         found = visits(states, keys)
-        return found.actions, (found.counts / found.counts.sum(1, keepdims=True)).astype(np.float32)
+        tries = np.square(found.counts / found.counts.max(1, keepdims=True))
+        return found.actions, (tries / tries.sum(1, keepdims=True)).astype(np.float32)
 
 
 class PastSelves:

@@ -67,8 +67,10 @@ class Learner:
         )
         self.shuffler = torch.Generator().manual_seed(config.seed)
         self.teacher = Teacher(self.variant, config.teacher, self.mean_net, torch.get_num_threads())
-        self.past = PastSelves(self.variant, self.mean_net)
-        self.rivals = [self.past if spec == PAST else make_agent(spec, self.variant) for spec in config.rivals]
+        self.past = PastSelves(self.variant, self.mean_net) if PAST in config.rivals else None
+        self.rivals = [
+            self.past if self.past and spec == PAST else make_agent(spec, self.variant) for spec in config.rivals
+        ]
         self.steps = 0
         self.updates = 0
         self.gradient_steps = 0
@@ -130,7 +132,8 @@ class Learner:
         """
         batch = self.batch
         batch.imitated = self.imitating
-        self.past.choose(self.updates)
+        if self.past:
+            self.past.choose(self.updates)
         observed, seats = self._now
         for t in range(self.config.num_steps + 1):
             log_probs = self._look(t, observed, torch.from_numpy(seats).long())
@@ -233,7 +236,7 @@ class Learner:
                 sums[name] = sums.get(name, 0.0) + value
             count += 1
         self.updates += 1
-        if self.steps * KEPT >= config.total_steps * len(self.past.nets):
+        if self.past and self.steps * KEPT >= config.total_steps * len(self.past.nets):
             self.past.remember(self.mean_net)
         seen = {name: value / count for name, value in sums.items()}
         seen["explained_variance"] = float(1.0 - (targets - self._predicted()).var() / targets.var().clamp_min(1e-8))
