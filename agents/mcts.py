@@ -5,9 +5,9 @@ used; other schemes are there to be compared. The game's built-in advice gives t
 the returns to expect at a leaf.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,6 +69,39 @@ NUMBERS = {
 }
 
 
+class Method(NamedTuple):
+    """`Settings` as compiled code takes them; the temperature in units of the advice."""
+
+    simulations: int
+    exploration: float
+    temperature: float
+    depth: int
+    greedy: float
+    tree: int
+    worlds: int
+    paranoid: int
+
+
+class Room(NamedTuple):
+    """What a search works in.
+
+    Attributes:
+        nodes: of one tree (1, simulations + 1).
+        scratch: two records.
+        path: int32, the nodes that a simulation has come through.
+        words: uint64, legal actions.
+        scores: float64 (actions,), advice.
+        out: float64 (seats,), returns.
+    """
+
+    nodes: np.ndarray
+    scratch: np.ndarray
+    path: np.ndarray
+    words: np.ndarray
+    scores: np.ndarray
+    out: np.ndarray
+
+
 def write_priors(state, words, temperature, scores, node):
     """Write the priors of the legal actions (`words`): the softmax of their advice, or all alike."""
     node.known = 1
@@ -95,19 +128,18 @@ def turn_against(seat, out):
             out[other] = -out[seat] / (out.shape[0] - 1)
 
 
-def simulate(
-    state, nodes, used, exploration, temperature, depth_limit, share, tree, paranoid, path, words, scores, out, rng
-):
+def simulate(state, nodes, used, method, room, rng):
     """One simulation from a redetermined root state; the number of nodes then used."""
-    depth, node, seat = 0, 0, state.seat
+    depth, node, seat, words, path = 0, 0, state.seat, room.words, room.path
+    eager = method.temperature == np.inf
     path[0] = 0
     nodes[0].pending = 1
-    while not state.over and depth != tree and (depth == 0 or nodes[node].visits > 0):
+    while not state.over and depth != method.tree and (depth == 0 or nodes[node].visits > 0):
         legal(state, words)
         if nodes[node].known == 0:
-            write_priors(state, words, temperature, scores, nodes[node])
+            write_priors(state, words, method.temperature, room.scores, nodes[node])
         usual = 0.5 / bits.count(words)
-        child, action = best_child(nodes, node, words, state.seat, exploration, usual, temperature == np.inf)
+        child, action = best_child(nodes, node, words, state.seat, method.exploration, usual, eager)
         if action >= 0:
             child = used
             used += 1
@@ -118,36 +150,16 @@ def simulate(
         depth += 1
         path[depth] = node
         nodes[node].pending = 1
-    roll_out(state, depth_limit, share, words, scores, out, rng)
-    if paranoid:
-        turn_against(seat, out)
-    back_up(nodes, path, depth, out)
+    roll_out(state, method.depth, method.greedy, words, room.scores, room.out, rng)
+    if method.paranoid:
+        turn_against(seat, room.out)
+    back_up(nodes, path, depth, room.out)
     return used
 
 
-def search(
-    states,
-    keys,
-    simulations,
-    exploration,
-    temperature,
-    depth,
-    share,
-    tree,
-    worlds,
-    paranoid,
-    nodes,
-    scratch,
-    path,
-    words,
-    scores,
-    out,
-    actions,
-    counts,
-    values,
-):
+def search(states, keys, method, room, actions, counts, values):
     """Search each game; write the action tried most, how often each was tried and the returns to expect."""
-    rng, trees = np.zeros(1, np.uint64), max(1, worlds)
+    rng, trees, scratch = np.zeros(1, np.uint64), max(1, method.worlds), room.scratch
     tries, worth = np.zeros_like(counts[0]), np.zeros_like(values[0])
     for i in range(states.shape[0]):
         seat = states[i].seat
@@ -155,35 +167,20 @@ def search(
         tries[:] = 0
         worth[:] = 0.0
         for _ in range(trees):
-            begin(nodes)
+            begin(room.nodes)
             used = 1
             scratch[1] = states[i]
-            if worlds > 0:
+            if method.worlds > 0:
                 redetermine(scratch[1], seat, rng)
-            for _ in range(simulations // trees):
+            for _ in range(method.simulations // trees):
                 scratch[0] = scratch[1]
-                if worlds == 0:
+                if method.worlds == 0:
                     redetermine(scratch[0], seat, rng)
-                used = simulate(
-                    scratch[0],
-                    nodes[0],
-                    used,
-                    exploration,
-                    temperature,
-                    depth,
-                    share,
-                    tree,
-                    paranoid,
-                    path,
-                    words,
-                    scores,
-                    out,
-                    rng,
-                )
-            read_roots(nodes, actions[i : i + 1], counts[i : i + 1], values[i : i + 1])
+                used = simulate(scratch[0], room.nodes[0], used, method, room, rng)
+            read_roots(room.nodes, actions[i : i + 1], counts[i : i + 1], values[i : i + 1])
             tries += counts[i]
             worth += values[i] / trees
-        if worlds > 0:
+        if method.worlds > 0:
             counts[i], values[i] = tries, worth
             actions[i] = np.argmax(tries)
 
@@ -221,39 +218,23 @@ class MCTSAgent:
         self.settings = settings
         self._variant = variant
         self._search = _bound(variant.game)
-        self._temperature = settings.temperature
-        if np.isfinite(settings.temperature):
-            self._temperature *= usual_temperature(variant)
-        self._nodes = new_trees(1, settings.simulations, variant)
-        self._scratch = variant.new(2)
-        self._path = np.zeros(variant.max_steps + 2, np.int32)
-        self._words = np.zeros(variant.num_words, np.uint64)
-        self._scores = np.zeros(variant.num_actions)
-        self._out = np.zeros(variant.num_players)
+        temperature = settings.temperature
+        if np.isfinite(temperature):
+            temperature *= usual_temperature(variant)
+        self._method = Method(**{**asdict(settings), "temperature": temperature})
+        self._room = Room(
+            nodes=new_trees(1, settings.simulations, variant),
+            scratch=variant.new(2),
+            path=np.zeros(variant.max_steps + 2, np.int32),
+            words=np.zeros(variant.num_words, np.uint64),
+            scores=np.zeros(variant.num_actions),
+            out=np.zeros(variant.num_players),
+        )
 
     def visits(self, states: np.ndarray, keys: np.ndarray) -> Findings:
         """What the search finds; the arguments are those of `act`."""
-        s = self.settings
         found = new_findings(len(states), self._variant)
-        self._search(
-            states,
-            keys,
-            s.simulations,
-            s.exploration,
-            self._temperature,
-            s.depth,
-            s.greedy,
-            s.tree,
-            s.worlds,
-            s.paranoid,
-            self._nodes,
-            self._scratch,
-            self._path,
-            self._words,
-            self._scores,
-            self._out,
-            *found,
-        )
+        self._search(states, keys, self._method, self._room, *found)
         return found
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:

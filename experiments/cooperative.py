@@ -36,8 +36,8 @@ from experiments.common import (
     split_specs,
 )
 from experiments.match import MATCH_SEED, Estimate, wilson
+from experiments.processes import until, workers
 from experiments.standings import span
-from experiments.workers import until, workers
 from samurai_env import __version__, find_game, parse_spec
 from samurai_env.core.game import Variant
 

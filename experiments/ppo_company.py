@@ -19,8 +19,8 @@ KEPT = 20  # past selves that a whole run keeps
 class Teacher:
     """An agent, made once for each thread, that says with which probability it would take each action.
 
-    A search says so by how often it tried each (as in Expert Iteration, Anthony et al., 2017), squared, since it tries all
-    a little; others take one action.
+    A search says so by how often it tried each (as in Expert Iteration, Anthony et al., 2017), squared, since it tries
+    all a little; others take one action.
     """
 
     def __init__(self, variant: Variant, spec: str, net: PolicyValueNet, threads: int) -> None:

@@ -37,8 +37,8 @@ from experiments.common import (
 )
 from experiments.match import Timed, one_against_others, stop_after
 from experiments.meetings import Chunk, Meeting, Pair, Results
+from experiments.processes import workers
 from experiments.standings import Standings, span, standings
-from experiments.workers import workers
 from samurai_env import make_variant, parse_spec
 from samurai_env.core.loops import loops_of
 

@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from experiments.workers import until, workers
+from experiments.processes import until, workers
 
 
 def test_a_worker_survives_ctrl_c_from_its_start_on():
