@@ -22,7 +22,6 @@ from samurai_env.core.game import Game, Variant
 # Put in by `bind`.
 legal: Any = None
 step: Any = None
-returns: Any = None
 redetermine: Any = None
 advise: Any = None
 roll_out: Any = None
@@ -191,7 +190,6 @@ def _bound(game: Game) -> Any:
     scope = {
         "legal": c.legal,
         "step": c.step,
-        "returns": c.returns,
         "redetermine": c.redetermine,
         "advise": c.advise,
         "roll_out": rollouts.bound(game),
@@ -209,6 +207,8 @@ class MCTSAgent:
             raise ValueError(f"a search needs at least 1 simulation a decision, not {settings.simulations}")
         if not settings.temperature > 0:
             raise ValueError(f"the temperature of a search is above 0, not {settings.temperature}")
+        if settings.tree == 0:
+            raise ValueError("the tree of a search may choose 1 decision or more, or all (-1), not 0")
         if not 0 <= settings.worlds <= settings.simulations:
             raise ValueError(f"worlds are from 0 to the number of simulations, not {settings.worlds}")
         if settings.paranoid and variant.game.cooperative:

@@ -36,10 +36,12 @@ class PPOAgent:
         observations = np.zeros((len(states), *self._shape), np.int8)
         seats, words = np.zeros(len(states), np.int8), np.zeros(self.variant.num_words, np.uint64)
         self._loops.batch_observe(states, masks, observations, seats, words)
-        advice = torch.from_numpy(self._advice.shortfalls(states)) if self._advice else None
+        inputs = [torch.from_numpy(observations), torch.from_numpy(masks)]
+        if self._advice:
+            inputs.append(torch.from_numpy(self._advice.shortfalls(states)))
         with torch.inference_mode():
-            log_probs, values = self.net(torch.from_numpy(observations), torch.from_numpy(masks), advice)
-        return log_probs, values
+            log_probs, values = self.net(*(tensor.to(self.net.mean.device) for tensor in inputs))
+        return log_probs.cpu(), values.cpu()
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `agents.base.Agent.act`."""

@@ -49,6 +49,19 @@ class Settings:
     mix: float = 0.0
     depth: int = 16
 
+    def __post_init__(self) -> None:
+        """Refuse impossible settings.
+
+        Raises:
+            ValueError: names the setting.
+        """
+        if self.simulations < 1:
+            raise ValueError(f"a search needs at least 1 simulation a decision, not {self.simulations}")
+        if self.together < 1:
+            raise ValueError(f"at least 1 simulation descends at a time, not {self.together}")
+        if not 0 <= self.mix <= 1:
+            raise ValueError(f"mix is a share from 0 to 1, not {self.mix}")
+
 
 NUMBERS = {"exploration": float, "together": int, "mix": float, "depth": int}
 
@@ -148,12 +161,6 @@ class SearchAgent:
     """Searches anew for every decision, led by a network."""
 
     def __init__(self, variant: Variant, net: PolicyValueNet, settings: Settings) -> None:
-        if settings.simulations < 1:
-            raise ValueError(f"a search needs at least 1 simulation a decision, not {settings.simulations}")
-        if settings.together < 1:
-            raise ValueError(f"at least 1 simulation descends at a time, not {settings.together}")
-        if not 0 <= settings.mix <= 1:
-            raise ValueError(f"mix is a share from 0 to 1, not {settings.mix}")
         if variant.game.compiled.evaluate is None:
             settings = replace(settings, depth=-1)
         self.settings = settings

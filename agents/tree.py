@@ -142,6 +142,7 @@ def read_roots(trees, actions, counts, values):
         counts[i] = 0
         for seat in range(values.shape[1]):
             values[i, seat] = root.value[seat] / root.visits
+        actions[i] = np.argmax(root.prior)  # if nothing has been tried
         most, child = -1, root.child
         while child >= 0:
             node = trees[i, child]

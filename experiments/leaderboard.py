@@ -51,6 +51,7 @@ class Board:
         options: of the game, as name=value.
         vary: cooperative games: an option of which every value is played.
         about: what is special about the table, for its title.
+        chunk: deals that a worker plays at a time (ratings only).
     """
 
     name: str
@@ -64,6 +65,7 @@ class Board:
     options: tuple[str, ...] = ()
     vary: str | None = None
     about: str = ""
+    chunk: int = tournament.Config.chunk
 
     def tournament(self, folder: Path, full: bool) -> tournament.Config:
         """The settings with which a table of ratings is played."""
@@ -74,6 +76,7 @@ class Board:
             options=self.options,
             deals=self.full_deals if full else self.deals,
             width=self.width,
+            chunk=self.chunk,
             output=Path(os.path.relpath(folder / self.name)),  # it becomes part of the command on the page
         )
 
@@ -247,6 +250,8 @@ def play(config: Config, console: Console, folder: Path = RESULTS, file: Path = 
         for board in boards + teams:
             if interrupt.asked or (config.only and board.name not in config.only):
                 continue
+            if not (board.agents or config.full):
+                continue  # the short form has nothing to play there
             console.print(f"{board.name}:")
             if board in boards:
                 rated = replace(board.tournament(folder, config.full), processes=config.processes)

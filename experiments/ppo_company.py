@@ -13,7 +13,7 @@ from samurai_env.core.game import Variant
 
 SELF = "self"  # spec of a teacher that searches with the network in training: `self:100`
 PAST = "past"  # spec of a rival: the network as it was before
-KEPT = 20  # past selves that a whole run keeps
+KEPT = 20  # past selves that a whole run keeps, beside the first
 
 
 class Teacher:
@@ -53,12 +53,14 @@ class Teacher:
             actions = agent.act(states, keys)
             return actions, np.eye(self.actions, dtype=np.float32)[actions]
         found = visits(states, keys)
-        tries = np.square(found.counts / found.counts.max(1, keepdims=True))
+        tries = np.square(found.counts / np.maximum(1, found.counts.max(1, keepdims=True)))
+        untried = tries.sum(1) == 0  # a single simulation looks at the root alone
+        tries[untried, found.actions[untried]] = 1.0
         return found.actions, (tries / tries.sum(1, keepdims=True)).astype(np.float32)
 
 
 class PastSelves:
-    """A rival: one of the networks that the one in training has been, another one in each batch.
+    """A rival: one of the networks that the one in training has been, drawn anew for each batch.
 
     To play against the mean of one's past is fictitious play (Heinrich and Silver, 2016). Like the network when it is
     evaluated, a past self takes the action that it finds most probable.
@@ -75,9 +77,11 @@ class PastSelves:
         """Keep the network as it is now."""
         self.nets.append({name: tensor.detach().cpu().clone() for name, tensor in net.state_dict().items()})
 
-    def choose(self, number: int) -> None:
-        """From now on play as the past self of this number, going round them."""
-        self._player.net.load_state_dict(self.nets[number % len(self.nets)])
+    def draw(self, seed: int, number: int) -> int:
+        """Draw which past self plays in batch `number` of the run with this seed, and play as it; its index."""
+        drawn = int(np.random.default_rng((seed, number)).integers(len(self.nets)))
+        self._player.net.load_state_dict(self.nets[drawn])
+        return drawn
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `agents.base.Agent.act`."""

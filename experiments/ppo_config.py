@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from agents.base import make_agent, read_settings
-from agents.search import NUMBERS
+from agents.search import NUMBERS, Settings
 from experiments.common import at_least, parse_options
 from experiments.ppo_company import PAST, SELF
 from samurai_env import make_variant
@@ -122,11 +122,15 @@ def check(config: Config) -> None:
         raise ValueError(f"--shared needs an encoding with things of one kind; {config.game} {encoding!r} has none")
     if config.trust != 1.0 and not (config.advised and config.initial is None):
         raise ValueError("--trust is the start of a new network with --advised")
+    if PAST in (config.teacher, *config.opponents):
+        raise ValueError(f"{PAST} is a rival (--rivals), no teacher and no opponent")
+    if config.teacher != Config.teacher and not config.teacher_steps:
+        raise ValueError(f"--teacher {config.teacher} needs --teacher-steps, in which the network learns from it")
     for spec in (*config.opponents, *[spec for spec in config.rivals if spec != PAST]):
         make_agent(spec, variant)
     name, _, argument = config.teacher.partition(":")
     if name == SELF:
-        read_settings(SELF, argument, NUMBERS)
+        Settings(**read_settings(SELF, argument, NUMBERS))
     else:
         make_agent(config.teacher, variant)
     try:

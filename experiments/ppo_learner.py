@@ -133,7 +133,7 @@ class Learner:
         batch = self.batch
         batch.imitated = self.imitating
         if self.past:
-            self.past.choose(self.updates)
+            self.past.draw(self.config.seed, self.updates)
         observed, seats = self._now
         for t in range(self.config.num_steps + 1):
             log_probs = self._look(t, observed, torch.from_numpy(seats).long())
@@ -258,11 +258,12 @@ class Learner:
         with self.precision:
             log_probs, values, hidden = self.net.read(part["observations"], part["masks"], part.get("shortfalls"))
             value_loss = (values - part["targets"]).pow(2).mean()
+            beside = {}
             if "together" in part:
-                value_loss = value_loss + (self.extras.judge(part["together"]) - part["targets"]).pow(2).mean()
+                beside["critic_loss"] = (self.extras.judge(part["together"]) - part["targets"]).pow(2).mean()
             if "outlooks" in part:
                 missed = (self.extras.forecast(hidden).float() - part["outlooks"]).pow(2).mean()
-                value_loss = value_loss + config.auxiliary * missed
+                beside["auxiliary_loss"] = config.auxiliary * missed
         chosen = log_probs.gather(1, part["actions"][:, None])[:, 0]
         log_ratio = chosen - part["log_probs"]
         ratio = log_ratio.exp()
@@ -272,7 +273,8 @@ class Learner:
         if "wanted" in part:
             policy_loss, entropy_weight = -(part["wanted"] * log_probs.clamp_min(-50.0)).sum(1).mean(), 0.0
         entropy = -(log_probs.exp() * log_probs).sum(1).mean()  # illegal actions have probability 0
-        loss = policy_loss + config.value_weight * value_loss - entropy_weight * entropy
+        losses_of_values = sum(beside.values(), value_loss)
+        loss = policy_loss + config.value_weight * losses_of_values - entropy_weight * entropy
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_([*self.net.parameters(), *self.extras.parameters()], config.max_grad_norm)
@@ -288,6 +290,7 @@ class Learner:
             "entropy": entropy.item(),
             "kl": ((ratio - 1) - log_ratio).mean().item(),
             "clipped": ((ratio - 1).abs() > config.clip).float().mean().item(),
+            **{name: part_loss.item() for name, part_loss in beside.items()},
         }
 
 

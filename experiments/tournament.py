@@ -188,9 +188,8 @@ def play(
         meeting = results.meetings[pair]
         return config.deals if stop(meeting, config) else len(meeting.shares(config.deals))
 
-    # What the results hang on: not how many processes played, nor how much at a time.
-    alone = replace(config, processes=Config().processes, chunk=Config().chunk)
-    command, now = command_line("experiments.tournament", alone), commit()
+    # What the results hang on: not how many processes played.
+    command, now = command_line("experiments.tournament", replace(config, processes=Config().processes)), commit()
     done, fresh = {pair: settled(pair) for pair in pairs}, set[tuple[Pair, int]]()
     saved = time.monotonic()
     with (

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from agents import rollouts
 from agents.base import make_agent
 from agents.mcts import MCTSAgent, Settings
 from agents.networks import NetworkForm, PolicyValueNet, load_network, save_network
@@ -104,9 +105,19 @@ def test_roll_outs_are_mixed_into_what_a_network_expects(variant, saved):
     states, keys = positions(variant, 4, 7), np.arange(4, dtype=np.uint64)
 
     def root(spec):
-        return make_agent(saved(spec, variant), variant).visits(states, keys).values
+        found = make_agent(saved(spec, variant), variant).visits(states, keys)
+        assert not found.counts.any()
+        assert loops.first_illegal(states, found.actions, no_skip, words) == -1  # the likeliest by the network
+        return found.values
 
-    network, played = root("search:NET:1"), root("mcts:1,tree=0,depth=5,greedy=1")
+    loops, no_skip, words = loops_of(variant.game), np.zeros(4, np.bool_), np.zeros(variant.num_words, np.uint64)
+    ends, played = states.copy(), np.zeros((4, variant.num_players))
+    for i in range(4):
+        rng = keys[i : i + 1].copy()
+        loops.resample(ends, i, ends["seat"][i], rng)
+        scores = np.zeros(variant.num_actions)
+        rollouts.bound(variant.game)(ends[i], 5, 1.0, words, scores, played[i], rng)
+    network = root("search:NET:1")
     assert np.allclose(root("search:NET:1,mix=1,depth=5"), played, atol=1e-6)
     assert np.allclose(root("search:NET:1,mix=0.25,depth=5"), 0.75 * network + 0.25 * played, atol=1e-6)
     assert not np.allclose(network, played, atol=1e-3)
@@ -168,6 +179,7 @@ def test_estimate_is_not_narrower_than_wilson():
         ("mcts:many", "takes a number of simulations"),
         ("mcts:0", "at least 1 simulation"),
         ("mcts:10,depht=2", "no setting 'depht'"),
+        ("mcts:10,tree=0", "may choose 1 decision or more, or all (-1), not 0"),
         ("mcts:10,worlds=11", "worlds are from 0 to the number of simulations, not 11"),
         ("flat", "flat takes a number of simulations"),
         ("flat:0", "at least 1 simulation"),

@@ -55,6 +55,13 @@ def test_a_tournament_goes_on_where_it_was_stopped(tmp_path):
     assert again.meetings["random", "random"].decisions == first.meetings["random", "random"].decisions
 
 
+def test_how_much_a_worker_plays_at_a_time_changes_no_result(tmp_path):
+    fives, ones = (tournament.play(config_of(tmp_path / str(n), chunk=n), QUIET) for n in (5, 1))
+    assert {pair: m.deals for pair, m in fives.meetings.items()} == {pair: m.deals for pair, m in ones.meetings.items()}
+    with pytest.raises(ValueError, match="--chunk is at least 1, not 0"):
+        tournament.play(config_of(tmp_path, chunk=0), QUIET)
+
+
 def test_the_table_of_a_tournament(tmp_path):
     config = config_of(tmp_path)
     results = tournament.play(config, QUIET)
@@ -218,6 +225,17 @@ slow = ["mcts:5"]
 deals = 3
 full_deals = 4
 
+[[board]]
+name = "long"
+about = "long thought"
+game = "samurai"
+players = 2
+agents = []
+slow = ["greedy", "mcts:7"]
+deals = 1
+full_deals = 2
+chunk = 1
+
 [[team]]
 name = "ladder-team"
 game = "samurai_spirit"
@@ -241,9 +259,13 @@ def test_the_leaderboard_is_played_and_written(tmp_path):
     assert "| agent | rating | alpha-rank | `greedy` | `random` | deals | a decision |" in page
     assert "--deals 3" in page
     assert "Spirit" not in page
+    leaderboard.play(leaderboard.Config(only=("long",)), QUIET, tmp_path, file)
+    assert leaderboard.page(tmp_path, file) == page  # nothing of it is in the short form
     leaderboard.play(leaderboard.Config(full=True), QUIET, tmp_path, file)
     page = leaderboard.page(tmp_path, file)
     assert "`mcts:5`" in page
+    assert "## Samurai, 2 players: long thought\n" in page
+    assert "--agents greedy mcts:7 --num-players 2 --deals 2" in page and "--chunk 1" in page
     assert "`random`, 3 games each:" in page
     assert "| heroic |" in page
     assert "--agents random greedy mcts:5" in page
@@ -267,14 +289,14 @@ def test_a_wrong_list_of_tables_is_refused(tmp_path):
         with pytest.raises(ValueError, match=problem):
             leaderboard.read(file)
     file.write_text(SMALL)
-    with pytest.raises(ValueError, match="no table 'ladder'; the tables are ladder-small, ladder-team"):
+    with pytest.raises(ValueError, match="no table 'ladder'; the tables are ladder-small, long, ladder-team"):
         leaderboard.play(leaderboard.Config(only=("ladder",)), QUIET, tmp_path, file)
 
 
 def test_the_tables_of_the_project_can_be_played():
     boards, teams = leaderboard.read()
     for board in boards:
-        assert set(leaderboard.CONTROLS) <= set(board.agents)
+        assert set(leaderboard.CONTROLS) <= set(board.agents) or (not board.agents and "greedy" in board.slow)
         assert make_variant(board.game, board.players)
     assert teams
 

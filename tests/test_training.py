@@ -107,6 +107,24 @@ def test_imitation_learns_the_teachers_choice_and_then_stops(tmp_path):
     assert abs(seen["policy_loss"]) < 0.5  # the clipped objective again, no cross-entropy
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"teacher": "past", "teacher_steps": 9}, "past is a rival"),
+        ({"opponents": ("past",)}, "past is a rival"),
+        ({"teacher": "self:10"}, "--teacher self:10 needs --teacher-steps"),
+        ({"teacher": "self:0", "teacher_steps": 9}, "at least 1 simulation"),
+        ({"teacher": "self", "teacher_steps": 9}, "self takes a number of simulations"),
+        ({"teacher": "self:9,mix=7", "teacher_steps": 9}, "mix is a share from 0 to 1"),
+        ({"auxiliary": -1.0}, "--auxiliary is at least 0"),
+    ],
+)
+def test_teachers_and_rivals_that_cannot_be(changes, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        train(small(tmp_path / "run", **changes), Console(quiet=True))
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("spec", ["mcts:30", "self:10"])
 def test_a_search_teaches_how_often_it_tried_each_action(spec, threads, tmp_path):
@@ -122,6 +140,8 @@ def test_a_search_teaches_how_often_it_tried_each_action(spec, threads, tmp_path
     actions, wanted = Teacher(learner.variant, spec, learner.mean_net, threads).decide(states, keys)
     assert actions.tolist() == found.actions.tolist()
     assert np.allclose(wanted.sum(1), 1)
+    alone, whole = Teacher(learner.variant, "self:1", learner.mean_net, 1).decide(states, keys)
+    assert (whole.argmax(1) == alone).all() and whole.sum() == 8
     assert np.allclose(wanted * np.square(found.counts).sum(1, keepdims=True), np.square(found.counts))
 
 
@@ -180,10 +200,12 @@ def test_past_selves_are_kept_through_the_run_and_take_turns(tmp_path):
         assert not learner.batch.learned.all()
         learner.update()
     assert all(torch.equal(learner.past.nets[0][name], first[name]) for name in first)
-    for number in range(len(learner.past.nets)):
-        learner.past.choose(number)
-        playing = learner.past._player.net.state_dict()
-        assert all(torch.equal(playing[name], learner.past.nets[number][name]) for name in playing)
+    drawn = [learner.past.draw(seed, number) for seed in (1, 2) for number in range(50)]
+    assert set(drawn[:50]) == set(drawn[50:]) == set(range(5))
+    assert drawn[:50] != drawn[50:]
+    assert [learner.past.draw(1, number) for number in range(50)] == drawn[:50]
+    playing = learner.past._player.net.state_dict()
+    assert all(torch.equal(playing[name], learner.past.nets[drawn[49]][name]) for name in playing)
     checkpoint.save(learner)
     resumed = Learner(learner.config)
     checkpoint.load(resumed)
