@@ -216,12 +216,12 @@ def page(folder: Path = RESULTS, file: Path = LIST) -> str:
 
 
 def in_short(folder: Path = RESULTS, file: Path = LIST) -> str:
-    """The ladder of the README.
+    """The ladder of the README, without the boards that only the full form plays.
 
     Raises:
         ValueError: a file is damaged.
     """
-    parts = [ladder(board, folder, True) for board in read(file)[0]]
+    parts = [ladder(board, folder, True) for board in read(file)[0] if board.agents]
     return "\n\n".join([part for part in parts if part] or [NOTHING])
 
 

@@ -7,7 +7,7 @@ import torch
 
 @dataclass
 class Batch:
-    """Some decisions in each of many games; time first, then games. `None` stands for what a run does not need."""
+    """Some decisions in each of many games; time first, then games. `None`: large, and not needed in the run."""
 
     observations: torch.Tensor  # int8 (T, N, ...)
     masks: torch.Tensor  # int8 (T, N, actions)

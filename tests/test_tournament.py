@@ -265,6 +265,7 @@ def test_the_leaderboard_is_played_and_written(tmp_path):
     page = leaderboard.page(tmp_path, file)
     assert "`mcts:5`" in page
     assert "## Samurai, 2 players: long thought\n" in page
+    assert "long thought" not in leaderboard.in_short(tmp_path, file)
     assert "--agents greedy mcts:7 --num-players 2 --deals 2" in page and "--chunk 1" in page
     assert "`random`, 3 games each:" in page
     assert "| heroic |" in page

@@ -191,7 +191,7 @@ def test_growth_of_progress_is_told_apart_from_results(game, tmp_path):
     assert not torch.equal(before, learner.extras.forecast.weight)
 
 
-def test_past_selves_are_kept_through_the_run_and_take_turns(tmp_path):
+def test_past_selves_are_kept_through_the_run_and_drawn(tmp_path):
     learner = Learner(small(tmp_path, rivals=("past",), rival_share=0.5, total_steps=4 * 128))
     first = {name: tensor.clone() for name, tensor in learner.mean_net.state_dict().items()}
     for number in range(4):
@@ -213,17 +213,24 @@ def test_past_selves_are_kept_through_the_run_and_take_turns(tmp_path):
         assert all(torch.equal(kept[name], found[name]) for name in kept)
 
 
-def test_a_run_with_all_that_helps_in_training_repeats_and_resumes(tmp_path):
-    console, steps = Console(quiet=True), 8 * 16
-    changes = {"privileged": True, "auxiliary": 0.5, "rivals": ("greedy", "past"), "total_steps": 2 * steps}
+def repeated_and_resumed(tmp_path, changes):
+    """A run of two updates, after a look that it ends alike if it was stopped (in tmp_path / "half") between them."""
+    console = Console(quiet=True)
     straight = train(small(tmp_path / "straight", **changes), console)
     half = Learner(small(tmp_path / "half", **changes))
     half.collect()
     half.update()
     checkpoint.save(half)
     assert torch.equal(weights(straight), weights(train(small(tmp_path / "half", **changes, resume=True), console)))
+    return straight
+
+
+@pytest.mark.parametrize("teaching", [{}, {"advised": True, "teacher": "self:5", "teacher_steps": 9999}])
+def test_a_run_with_all_that_helps_in_training_repeats_and_resumes(teaching, tmp_path):
+    changes = {"privileged": True, "auxiliary": 0.5, "rivals": ("greedy", "past"), "total_steps": 2 * 8 * 16} | teaching
+    repeated_and_resumed(tmp_path, changes)
     with pytest.raises(ValueError, match="another --privileged"):
-        train(small(tmp_path / "half", **changes | {"privileged": False}, resume=True), console)
+        train(small(tmp_path / "half", **changes | {"privileged": False}, resume=True), Console(quiet=True))
 
 
 def test_a_batch_begun_with_the_teacher_is_learned_as_the_teachers(tmp_path):
@@ -249,14 +256,8 @@ def test_an_advised_network_begins_as_the_built_in_player(game, tmp_path):
 
 
 def test_advised_runs_repeat_and_resume(tmp_path):
-    console, steps = Console(quiet=True), 8 * 16
-    changes = {"advised": True, "rivals": ("greedy",), "rival_share": 0.5, "total_steps": 2 * steps}
-    straight = train(small(tmp_path / "straight", **changes), console)
-    half = Learner(small(tmp_path / "half", **changes))
-    half.collect()
-    half.update()
-    checkpoint.save(half)
-    assert torch.equal(weights(straight), weights(train(small(tmp_path / "half", **changes, resume=True), console)))
+    changes = {"advised": True, "rivals": ("greedy",), "rival_share": 0.5, "total_steps": 2 * 8 * 16}
+    straight = repeated_and_resumed(tmp_path, changes)
     further = Learner(small(tmp_path / "further", **changes, initial=tmp_path / "half"))
     kept = torch.cat([p.flatten() for p in straight.mean_net.parameters()])
     assert torch.equal(weights(further), kept)
