@@ -195,13 +195,19 @@ def save_network(net: PolicyValueNet, path: Path, notes: dict[str, Any]) -> None
     write_atomically(path.with_suffix(".json"), lambda p: p.write_text(json.dumps(card, indent=1) + "\n"))
 
 
+def weights_file(path: Path) -> Path:
+    """The file of weights that is meant: `path` itself, or the one in the folder of a run."""
+    return path / "model.safetensors" if path.is_dir() else path
+
+
 def read_card(path: Path) -> dict[str, Any]:
-    """The JSON beside a network's weights.
+    """The JSON beside a network's weights; `path` as for `load_network`.
 
     Raises:
         FileNotFoundError: it is not there.
         ValueError: it is damaged or not a network's.
     """
+    path = weights_file(path)
     card_path = path.with_suffix(".json")
     if not card_path.exists():
         raise FileNotFoundError(f"{path} needs its card {card_path}, which is not there")
@@ -221,8 +227,7 @@ def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
         FileNotFoundError: no such file.
         ValueError: a damaged or foreign file; the text says which and why.
     """
-    if path.is_dir():
-        path = path / "model.safetensors"
+    path = weights_file(path)
     if not path.exists():
         raise FileNotFoundError(f"there is no network at {path}")
     card = read_card(path)

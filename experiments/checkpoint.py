@@ -30,6 +30,7 @@ def notes(learner: Learner) -> dict[str, Any]:
         "seconds": round(learner.seconds, 1),
         "curve": learner.curve,
         "config": settings,
+        "origin": learner.origin,
     }
 
 
@@ -102,3 +103,4 @@ def load(learner: Learner) -> None:
     learner.steps, learner.updates, learner.games = kept["steps"], kept["updates"], kept["games"]
     learner.gradient_steps = kept["gradient_steps"]
     learner.seconds, learner.curve = kept["seconds"], kept["curve"]
+    learner.origin = kept.get("origin", learner.origin)  # its file may have been overwritten since

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.networks import write_atomically
+from agents.networks import weights_file, write_atomically
 from experiments.common import cpu_name
 from experiments.match import MATCH_SEED, stop_after
 from samurai_env import __version__
@@ -78,8 +78,7 @@ class Meeting:
 def fingerprint(spec: str) -> str | None:
     """The beginning of the SHA-256 of the network that an agent's spec names; None if it names none."""
     for part in spec.replace(",", ":").split(":")[1:]:
-        path = Path(part)
-        path = path / "model.safetensors" if path.is_dir() else path
+        path = weights_file(Path(part))
         if part and path.is_file():
             return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     return None

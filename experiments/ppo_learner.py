@@ -15,7 +15,7 @@ from torch import nn
 from agents.advice import Advice
 from agents.arena import decision_keys
 from agents.base import make_agent
-from agents.networks import NetworkForm, PolicyValueNet, load_network
+from agents.networks import NetworkForm, PolicyValueNet, load_network, read_card
 from agents.sampling import sample
 from experiments.common import parse_options
 from experiments.ppo_batch import Batch, advantages, by_seat
@@ -77,6 +77,7 @@ class Learner:
         self.seconds = 0.0
         self.games = 0
         self.curve: list[dict[str, float]] = []
+        self.origin = read_card(config.initial)["notes"] if config.initial else None  # how the first network was made
         observations, info = self.env.reset(seed=config.seed)
         self._now = (observations, info["seat"])
         self.batch = self._new_batch()

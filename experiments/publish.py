@@ -35,7 +35,7 @@ def main(config: Config) -> None:
     if config.to.suffix != ".safetensors":
         raise ValueError(f"--to is a file whose name ends in .safetensors, not {config.to}")
     net = load_network(config.run)
-    notes = read_card(config.run / "model.safetensors")["notes"]
+    notes = read_card(config.run)["notes"]
     save_network(net.to(torch.float16), config.to, notes)
     size = config.to.stat().st_size / 1e6
     Console().print(f"{config.to}: {size:.2f} MB, {net.form.variant}, {notes['steps']:,} decisions")

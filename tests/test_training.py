@@ -308,6 +308,18 @@ def test_a_published_network_is_half_as_large_and_plays_alike(tmp_path):
         publish.main(publish.Config(run, tmp_path / "net"))
 
 
+def test_a_card_tells_how_the_network_was_made_with_which_its_run_began(tmp_path):
+    run, further = tmp_path / "run", tmp_path / "further"
+    train(small(run, total_steps=256), Console(quiet=True))
+    assert read_card(run)["notes"]["origin"] is None
+    began = read_card(run)["notes"]
+    train(small(further, total_steps=256, initial=run), Console(quiet=True))
+    assert read_card(further)["notes"]["origin"] == began
+    train(small(run, total_steps=512, resume=True), Console(quiet=True))  # what `initial` names is another network by now
+    train(small(further, total_steps=512, initial=run, resume=True), Console(quiet=True))
+    assert read_card(further)["notes"]["origin"] == began
+
+
 def test_actions_are_drawn_by_their_probabilities():
     probabilities = np.array([[0.0, 0.25, 0.0, 0.75], [0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]], np.float32)
     rng, actions, counts = np.array([1], np.uint64), np.zeros(3, np.int64), np.zeros((3, 4))
