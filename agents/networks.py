@@ -40,6 +40,11 @@ class NetworkForm:
     shared: int = 0
 
 
+def multiplies_bfloat16() -> bool:
+    """Whether this processor has instructions for products of bfloat16 numbers."""
+    return bool(getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)())
+
+
 class SharedLayers(nn.Module):
     """Layers that read each of many things of one kind, and score its actions, with the same weights.
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from agents import rollouts
 from agents.base import read_settings
-from agents.networks import PolicyValueNet, check_fits, load_network
+from agents.networks import PolicyValueNet, check_fits, load_network, multiplies_bfloat16
 from agents.ppo import PPOAgent
 from agents.tree import Findings, back_up, begin, best_child, clear, new_findings, new_trees, read_roots
 from samurai_env.core import bits
@@ -29,6 +30,7 @@ redetermine: Any = None
 roll_out: Any = None
 
 TREES = 1 << 16  # nodes held at once, over all games searched together
+ROUNDED = 32  # from so many leaves at a time on it pays to round numbers to bfloat16
 
 
 @dataclass(frozen=True)
@@ -38,14 +40,14 @@ class Settings:
     Attributes:
         simulations: simulations a decision.
         exploration: weight of the prior in PUCT.
-        together: simulations that descend before the network is asked.
+        together: simulations that descend before the network is asked; 0 for a thirty-second of all, from 8 to 64.
         mix: share of a roll-out in the value of a leaf, the rest being the network's; 0 for no roll-outs.
         depth: advised decisions of a roll-out before the game's evaluation is asked; -1 plays to the end.
     """
 
     simulations: int = 200
     exploration: float = 1.0
-    together: int = 8
+    together: int = 0
     mix: float = 0.0
     depth: int = 16
 
@@ -57,8 +59,8 @@ class Settings:
         """
         if self.simulations < 1:
             raise ValueError(f"a search needs at least 1 simulation a decision, not {self.simulations}")
-        if self.together < 1:
-            raise ValueError(f"at least 1 simulation descends at a time, not {self.together}")
+        if self.together < 0:
+            raise ValueError(f"simulations that descend together are 1 or more, or 0 for some, not {self.together}")
         if not 0 <= self.mix <= 1:
             raise ValueError(f"mix is a share from 0 to 1, not {self.mix}")
 
@@ -166,6 +168,9 @@ class SearchAgent:
         self.settings = settings
         self.variant = variant
         self._player = PPOAgent(variant, net)
+        self._together = settings.together or min(64, max(8, settings.simulations // 32))
+        pays = self._together >= ROUNDED and multiplies_bfloat16()
+        self._precision = torch.autocast(net.mean.device.type, torch.bfloat16, pays)
         self._descend, self._play_on = _bound(variant.game)
         self._words = np.zeros(variant.num_words, np.uint64)
         self._out = np.zeros(variant.num_players)
@@ -177,7 +182,8 @@ class SearchAgent:
         group = max(1, TREES // self.settings.simulations)
         for first in range(0, len(states), group):
             rows = slice(first, first + group)
-            self._search(states[rows], keys[rows], Findings(*(part[rows] for part in found)))
+            with self._precision:  # for a whole search, so that the weights are rounded once
+                self._search(states[rows], keys[rows], Findings(*(part[rows] for part in found)))
         return found
 
     def _search(self, roots: np.ndarray, keys: np.ndarray, found: Findings) -> None:
@@ -186,7 +192,7 @@ class SearchAgent:
         begin(trees)
         used, rngs = np.ones(games, np.int64), keys.reshape(-1, 1).copy()
         while left > 0:
-            together = 1 if left == self.settings.simulations else min(left, self.settings.together)
+            together = 1 if left == self.settings.simulations else min(left, self._together)
             left -= together
             leaves = np.empty((games, together), roots.dtype)
             paths = np.empty((games, together, self.variant.max_steps + 2), np.int32)

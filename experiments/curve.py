@@ -16,9 +16,11 @@ def draw_curve(curve: list[dict[str, float]], title: str, path: Path) -> None:
     figure = Figure(figsize=(7, 4), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    for name in [key for key in (curve[0] if curve else {}) if key.startswith("win_")]:
-        shares = [p[name] for p in curve]
-        axes.plot([p["steps"] / 1e6 for p in curve], shares, marker="o", markersize=3, label=caption(name))
+    names = dict.fromkeys(key for point in curve for key in point if key.startswith("win_"))
+    for name in names:  # a run that goes on may have other opponents than before
+        points = [(point["steps"] / 1e6, point[name]) for point in curve if name in point]
+        axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=caption(name))
+    if names:
         axes.legend()
     axes.set(xlabel="decisions learned from (millions)", ylabel="win share", ylim=(0, 1.02))
     axes.set_title(title, fontsize=8)  # a variant's spec is long

@@ -16,6 +16,16 @@ PAST = "past"  # spec of a rival: the network as it was before
 KEPT = 20  # past selves that a whole run keeps, beside the first
 
 
+def own_search(spec: str) -> Settings | None:
+    """How a teacher such as `self:100` searches; None for one that is an agent of its own.
+
+    Raises:
+        ValueError: settings that no search has.
+    """
+    name, _, argument = spec.partition(":")
+    return Settings(**read_settings(SELF, argument, NUMBERS)) if name == SELF else None
+
+
 class Teacher:
     """An agent, made once for each thread, that says with which probability it would take each action.
 
@@ -26,15 +36,11 @@ class Teacher:
     def __init__(self, variant: Variant, spec: str, net: PolicyValueNet, threads: int) -> None:
         """The teacher that `spec` names; `self:100` searches with `net`, whatever its weights then are."""
         self.actions = variant.num_actions
-        self.agents = [self._made(variant, spec, net) for _ in range(threads)]
+        own = own_search(spec)
+        self.agents: list[Agent] = [
+            SearchAgent(variant, net, own) if own else make_agent(spec, variant) for _ in range(threads)
+        ]
         self.pool = ThreadPoolExecutor(threads)
-
-    @staticmethod
-    def _made(variant: Variant, spec: str, net: PolicyValueNet) -> Agent:
-        name, _, argument = spec.partition(":")
-        if name == SELF:
-            return SearchAgent(variant, net, Settings(**read_settings(SELF, argument, NUMBERS)))
-        return make_agent(spec, variant)
 
     def decide(self, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Its choice, int64 (games,), and the probabilities, float32 (games, actions)."""

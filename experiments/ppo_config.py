@@ -5,16 +5,11 @@ from pathlib import Path
 
 import torch
 
-from agents.base import make_agent, read_settings
-from agents.search import NUMBERS, Settings
+from agents.base import make_agent
+from agents.networks import multiplies_bfloat16
 from experiments.common import at_least, parse_options
-from experiments.ppo_company import PAST, SELF
+from experiments.ppo_company import PAST, own_search
 from samurai_env import make_variant
-
-
-def multiplies_bfloat16() -> bool:
-    """Whether this processor has instructions for products of bfloat16 numbers."""
-    return bool(getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)())
 
 
 @dataclass
@@ -126,12 +121,12 @@ def check(config: Config) -> None:
         raise ValueError(f"{PAST} is a rival (--rivals), no teacher and no opponent")
     if config.teacher != Config.teacher and not config.teacher_steps:
         raise ValueError(f"--teacher {config.teacher} needs --teacher-steps, in which the network learns from it")
+    for spec in config.rivals:
+        if spec.startswith(PAST + ":"):
+            raise ValueError(f"the rival {PAST} stands alone, not as {spec!r}: all past selves are drawn from")
     for spec in (*config.opponents, *[spec for spec in config.rivals if spec != PAST]):
         make_agent(spec, variant)
-    name, _, argument = config.teacher.partition(":")
-    if name == SELF:
-        Settings(**read_settings(SELF, argument, NUMBERS))
-    else:
+    if own_search(config.teacher) is None:
         make_agent(config.teacher, variant)
     try:
         torch.zeros(1, device=config.device)

@@ -31,7 +31,12 @@ def train(config: Config, console: Console) -> Learner:
     learner = Learner(config)
     if config.resume:
         checkpoint.load(learner)
-        console.print(f"going on from {learner.steps:,} steps in {config.run}")
+        done = learner.steps >= config.total_steps
+        console.print(
+            f"{config.run} is done, with {learner.steps:,} steps: a larger --total-steps goes on"
+            if done
+            else f"going on from {learner.steps:,} steps in {config.run}"
+        )
     elif (config.run / "checkpoint.safetensors").exists():
         raise SystemExit(f"{config.run} already holds a run: add --resume to go on, or choose another --run")
     writer = SummaryWriter(config.run, purge_step=learner.steps)
@@ -58,7 +63,8 @@ def train(config: Config, console: Console) -> Learner:
     writer.close()
     if interrupt.asked:
         console.print(f"stopped at {learner.steps:,} steps; the same command with --resume goes on from here")
-    draw_curve(learner.curve, f"{config.run.name}: {learner.variant.spec}", config.run / "curve.png")
+    if learner.curve:
+        draw_curve(learner.curve, f"{config.run.name}: {learner.variant.spec}", config.run / "curve.png")
     return learner
 
 

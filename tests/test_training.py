@@ -112,6 +112,7 @@ def test_imitation_learns_the_teachers_choice_and_then_stops(tmp_path):
     [
         ({"teacher": "past", "teacher_steps": 9}, "past is a rival"),
         ({"opponents": ("past",)}, "past is a rival"),
+        ({"rivals": ("past:3",)}, "the rival past stands alone, not as 'past:3'"),
         ({"teacher": "self:10"}, "--teacher self:10 needs --teacher-steps"),
         ({"teacher": "self:0", "teacher_steps": 9}, "at least 1 simulation"),
         ({"teacher": "self", "teacher_steps": 9}, "self takes a number of simulations"),
@@ -315,7 +316,7 @@ def test_a_card_tells_how_the_network_was_made_with_which_its_run_began(tmp_path
     began = read_card(run)["notes"]
     train(small(further, total_steps=256, initial=run), Console(quiet=True))
     assert read_card(further)["notes"]["origin"] == began
-    train(small(run, total_steps=512, resume=True), Console(quiet=True))  # what `initial` names is another network by now
+    train(small(run, total_steps=512, resume=True), Console(quiet=True))  # `initial` is another by now
     train(small(further, total_steps=512, initial=run, resume=True), Console(quiet=True))
     assert read_card(further)["notes"]["origin"] == began
 
@@ -330,6 +331,17 @@ def test_actions_are_drawn_by_their_probabilities():
     assert not counts[probabilities == 0].any()
     sample(np.array([[0.3, 0.0]], np.float32), rng, actions)  # rounding may leave a rest
     assert actions[0] == 0
+
+
+def test_a_run_goes_on_with_other_opponents_and_says_when_it_is_done(tmp_path, capsys):
+    changes = {"total_steps": 128, "evaluate_every": 1, "evaluate_deals": 1}
+    train(small(tmp_path, **changes, opponents=("random",)), Console(quiet=True))
+    changes |= {"total_steps": 256, "resume": True, "opponents": ("greedy",)}
+    learner = train(small(tmp_path, **changes), Console())
+    assert [sorted(point)[2:] for point in learner.curve] == [["win_share_random"], ["win_share_greedy"]]
+    assert "going on from 128 steps" in capsys.readouterr().out
+    train(small(tmp_path, **changes), Console())
+    assert "is done, with 256 steps" in capsys.readouterr().out.replace("\n", " ")
 
 
 def test_refusals(tmp_path):
