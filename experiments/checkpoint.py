@@ -1,7 +1,7 @@
 """The files of a training run: the network with its card, and the checkpoint from which a run goes on exactly."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ def notes(learner: Learner) -> dict[str, Any]:
     """What the network's card says of its making."""
     settings = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(learner.config).items()}
     return {
-        "command": command_line("experiments.train_ppo", learner.config),
+        "command": command_line("experiments.train_ppo", replace(learner.config, resume=False)),
         "commit": commit(),
         "version": __version__,
         "machine": f"{cpu_name()}, {torch.get_num_threads()} threads",
