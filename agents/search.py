@@ -30,6 +30,8 @@ redetermine: Any = None
 roll_out: Any = None
 
 TREES = 1 << 16  # nodes held at once, over all games searched together
+LEGAL = -1e8  # log-probabilities below are those of illegal actions
+LEAST_PRIOR = 1e-6  # above 0, which marks an action that the network was not asked about
 ROUNDED = 32  # from so many leaves at a time on it pays to round numbers to bfloat16
 
 
@@ -69,7 +71,9 @@ NUMBERS = {"exploration": float, "together": int, "mix": float, "depth": int}
 
 
 def descend(roots, trees, used, exploration, leaves, paths, depths, words, out, rngs):
-    """Let simulations descend to leaves the network does not know yet; those that end a game are backed up at once.
+    """Let simulations descend to leaves that ask the network; those that end a game are backed up at once.
+
+    A node asks again where another redetermination allows actions that were not legal before.
 
     Args:
         roots: records (games,), the positions searched.
@@ -93,6 +97,8 @@ def descend(roots, trees, used, exploration, leaves, paths, depths, words, out, 
             nodes[0].pending += 1
             while nodes[node].known == 1 and not state.over:
                 legal(state, words)
+                if lacks_priors(nodes[node], words):
+                    break
                 usual = 0.5 / bits.count(words)
                 child, action = best_child(nodes, node, words, state.seat, exploration, usual, False)
                 if action >= 0:
@@ -113,6 +119,18 @@ def descend(roots, trees, used, exploration, leaves, paths, depths, words, out, 
 
 
 @jit
+def lacks_priors(node, words):
+    """Whether an action is legal (`words`) that was not legal whenever the network was asked."""
+    for i in range(words.shape[0]):
+        word = words[i]
+        while word != np.uint64(0):
+            if node.prior[64 * i + np.int64(bits.lowest(word))] == 0.0:
+                return True
+            word &= word - bits.ONE
+    return False
+
+
+@jit
 def learn(trees, leaves, paths, depths, log_probs, values, out):
     """Enter what the network says of the leaves, in order, and back it up; values begin with the leaf's seat."""
     row, players = 0, out.shape[0]
@@ -123,7 +141,8 @@ def learn(trees, leaves, paths, depths, log_probs, values, out):
             node = trees[i, paths[i, j, depths[i, j]]]
             node.known = 1
             for action in range(log_probs.shape[1]):
-                node.prior[action] = np.exp(log_probs[row, action])
+                if log_probs[row, action] > LEGAL:
+                    node.prior[action] = max(node.prior[action], np.exp(log_probs[row, action]), LEAST_PRIOR)
             for player in range(players):
                 out[(leaves[i, j].seat + player) % players] = values[row, player]
             back_up(trees[i], paths[i, j], depths[i, j], out)
@@ -203,7 +222,7 @@ class SearchAgent:
             waiting = leaves[depths >= 0]
             if len(waiting):
                 log_probs, expected = self._player.evaluate(waiting)
-                values = expected.numpy()
+                values = expected.numpy().clip(-1.0, 1.0)  # a search finds where the network goes beyond what can be
                 if self.settings.mix > 0:
                     which = (depths >= 0).nonzero()[0]
                     s = self.settings

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from agents import rollouts
+from agents import rollouts, search
 from agents.base import make_agent
 from agents.mcts import MCTSAgent, Settings
 from agents.networks import NetworkForm, PolicyValueNet, load_network, save_network
+from agents.tree import new_trees
 from experiments.match import estimate, one_against_others, wilson
 from samurai_env import game_names, make_variant
 from samurai_env.core.loops import loops_of
@@ -98,6 +99,33 @@ def test_search_with_a_network_counts_its_simulations(variant, saved):
     for i in range(4):
         loops_of(variant.game).write_legal(states, i, words, masks[i])
     assert not counts[masks == 0].any()
+
+
+@pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
+def test_search_asks_the_network_about_every_action_that_it_tries(variant, saved, monkeypatch):
+    kept = []
+
+    def keep(*arguments):
+        kept.append(new_trees(*arguments))
+        return kept[-1]
+
+    monkeypatch.setattr(search, "new_trees", keep)
+    agent = make_agent(saved("search:NET:300", variant), variant)
+    found = agent.visits(positions(variant, 1, 7), np.arange(1, dtype=np.uint64))
+    nodes, waiting, children = kept[0][0], [0], 0
+    while waiting:
+        node = nodes[waiting.pop()]
+        child, below = int(node["child"]), 0
+        while child >= 0:
+            assert node["prior"][nodes[child]["action"]] > 0
+            below += int(nodes[child]["visits"])
+            waiting.append(child)
+            child, children = int(nodes[child]["sibling"]), children + 1
+        assert node["visits"] >= below  # the rest asked the network
+        assert node["pending"] == 0
+    assert children > 20
+    assert nodes[0]["visits"] == 300
+    assert found.counts.sum() == 299
 
 
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
