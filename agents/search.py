@@ -30,6 +30,7 @@ redetermine: Any = None
 roll_out: Any = None
 
 TREES = 1 << 16  # nodes held at once, over all games searched together
+FLOOR = 0.02  # the least prior of a legal action is this, shared by all
 LEGAL = -1e8  # log-probabilities below are those of illegal actions
 LEAST_PRIOR = 1e-6  # above 0, which marks an action that the network was not asked about
 ROUNDED = 32  # from so many leaves at a time on it pays to round numbers to bfloat16
@@ -42,6 +43,7 @@ class Settings:
     Attributes:
         simulations: simulations a decision.
         exploration: weight of the prior in PUCT.
+        temperature: of the priors: above 1 it makes them more alike, below 1 less.
         together: simulations that descend before the network is asked; 0 for a thirty-second of all, from 8 to 64.
         mix: share of a roll-out in the value of a leaf, the rest being the network's; 0 for no roll-outs.
         depth: advised decisions of a roll-out before the game's evaluation is asked; -1 plays to the end.
@@ -49,6 +51,7 @@ class Settings:
 
     simulations: int = 200
     exploration: float = 1.0
+    temperature: float = 1.0
     together: int = 0
     mix: float = 0.0
     depth: int = 16
@@ -61,13 +64,15 @@ class Settings:
         """
         if self.simulations < 1:
             raise ValueError(f"a search needs at least 1 simulation a decision, not {self.simulations}")
+        if not 0 < self.temperature < np.inf:
+            raise ValueError(f"the temperature of the priors is above 0, not {self.temperature}")
         if self.together < 0:
             raise ValueError(f"simulations that descend together are 1 or more, or 0 for some, not {self.together}")
         if not 0 <= self.mix <= 1:
             raise ValueError(f"mix is a share from 0 to 1, not {self.mix}")
 
 
-NUMBERS = {"exploration": float, "together": int, "mix": float, "depth": int}
+NUMBERS = {"exploration": float, "temperature": float, "together": int, "mix": float, "depth": int}
 
 
 def descend(roots, trees, used, exploration, leaves, paths, depths, words, out, rngs):
@@ -99,7 +104,7 @@ def descend(roots, trees, used, exploration, leaves, paths, depths, words, out, 
                 legal(state, words)
                 if lacks_priors(nodes[node], words):
                     break
-                usual = 0.5 / bits.count(words)
+                usual = FLOOR / bits.count(words)
                 child, action = best_child(nodes, node, words, state.seat, exploration, usual, False)
                 if action >= 0:
                     child = used[i]
@@ -131,7 +136,7 @@ def lacks_priors(node, words):
 
 
 @jit
-def learn(trees, leaves, paths, depths, log_probs, values, out):
+def learn(trees, leaves, paths, depths, log_probs, values, temperature, out):
     """Enter what the network says of the leaves, in order, and back it up; values begin with the leaf's seat."""
     row, players = 0, out.shape[0]
     for i in range(trees.shape[0]):
@@ -140,9 +145,14 @@ def learn(trees, leaves, paths, depths, log_probs, values, out):
                 continue
             node = trees[i, paths[i, j, depths[i, j]]]
             node.known = 1
+            total = 0.0
             for action in range(log_probs.shape[1]):
                 if log_probs[row, action] > LEGAL:
-                    node.prior[action] = max(node.prior[action], np.exp(log_probs[row, action]), LEAST_PRIOR)
+                    total += np.exp(log_probs[row, action] / temperature)
+            for action in range(log_probs.shape[1]):
+                if log_probs[row, action] > LEGAL:
+                    prior = np.exp(log_probs[row, action] / temperature) / total
+                    node.prior[action] = max(node.prior[action], prior, LEAST_PRIOR)
             for player in range(players):
                 out[(leaves[i, j].seat + player) % players] = values[row, player]
             back_up(trees[i], paths[i, j], depths[i, j], out)
@@ -227,7 +237,7 @@ class SearchAgent:
                     which = (depths >= 0).nonzero()[0]
                     s = self.settings
                     self._play_on(waiting, s.depth, s.mix, values, self._words, self._scores, self._out, rngs, which)
-                learn(trees, leaves, paths, depths, log_probs.numpy(), values, self._out)
+                learn(trees, leaves, paths, depths, log_probs.numpy(), values, self.settings.temperature, self._out)
         read_roots(trees, *found)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
