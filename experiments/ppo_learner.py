@@ -77,7 +77,7 @@ class Learner:
         self.seconds = 0.0
         self.games = 0
         self.curve: list[dict[str, float]] = []
-        self.origin = read_card(config.initial)["notes"] if config.initial else None  # how the first network was made
+        self.origin = read_card(config.initial).get("notes") if config.initial else None  # how it was made
         observations, info = self.env.reset(seed=config.seed)
         self._now = (observations, info["seat"])
         self.batch = self._new_batch()
