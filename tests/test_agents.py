@@ -241,7 +241,7 @@ def test_network_files_that_are_missing_damaged_or_foreign(tmp_path):
         ("0", "at least 1 simulation"),
         ("5,temperature=0", "temperature of the priors is above 0"),
         ("5,together=-1", "together are 1 or more"),
-        ("5,temperature=1", "no setting 'temperature'"),
+        ("5,worlds=1", "no setting 'worlds'"),
         ("5,mix=2", "mix is a share from 0 to 1"),
     ]:
         with pytest.raises(ValueError, match=message):
