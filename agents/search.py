@@ -50,8 +50,8 @@ class Settings:
     """
 
     simulations: int = 200
-    exploration: float = 1.0
-    temperature: float = 1.0
+    exploration: float = 2.0
+    temperature: float = 2.0
     together: int = 0
     mix: float = 0.0
     depth: int = 16
@@ -246,7 +246,7 @@ class SearchAgent:
 
 
 def make(variant: Variant, argument: str) -> SearchAgent:
-    """From a spec: `search:PATH:SIMULATIONS`, or with settings: `search:runs/first:200,exploration=2`.
+    """From a spec: `search:PATH:SIMULATIONS`, or with settings: `search:runs/first:200,exploration=4`.
 
     Raises:
         ValueError: no path, no number, fewer than 1 simulation, or an unknown setting.
