@@ -52,6 +52,8 @@ class Board:
         vary: cooperative games: an option of which every value is played.
         about: what is special about the table, for its title.
         chunk: deals that a worker plays at a time (ratings only).
+        first_deal: number of the first deal, for agents that were tuned on earlier ones (ratings only).
+        mirror: whether agents also play themselves (ratings only).
     """
 
     name: str
@@ -66,6 +68,8 @@ class Board:
     vary: str | None = None
     about: str = ""
     chunk: int = tournament.Config.chunk
+    first_deal: int = tournament.Config.first_deal
+    mirror: bool = tournament.Config.mirror
 
     def tournament(self, folder: Path, full: bool) -> tournament.Config:
         """The settings with which a table of ratings is played."""
@@ -75,6 +79,8 @@ class Board:
             num_players=self.players,
             options=self.options,
             deals=self.full_deals if full else self.deals,
+            first_deal=self.first_deal,
+            mirror=self.mirror,
             width=self.width,
             chunk=self.chunk,
             output=Path(os.path.relpath(folder / self.name)),  # it becomes part of the command on the page

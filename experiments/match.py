@@ -56,14 +56,14 @@ def one_against_others(variant: Variant, agents: Sequence[Agent], first: int, de
     return own if variant.game.cooperative else (own * (n - 1) + 1) / n
 
 
-def win_share_against(variant: Variant, agents: Sequence[Agent], deals: int) -> float:
-    """Mean win share of `agents[0]` among copies of `agents[1]`."""
-    return float(one_against_others(variant, agents, 0, deals).mean())
+def win_share_against(variant: Variant, agents: Sequence[Agent], deals: int, first: int = 0) -> float:
+    """Mean win share of `agents[0]` among copies of `agents[1]`, from deal number `first` on."""
+    return float(one_against_others(variant, agents, first, deals).mean())
 
 
-def team_win_rate(variant: Variant, agent: Agent, deals: int) -> float:
-    """Mean return of a cooperative game with the agent in every seat."""
-    seeds = np.arange(deals, dtype=np.uint64) + np.uint64(MATCH_SEED)
+def team_win_rate(variant: Variant, agent: Agent, deals: int, first: int = 0) -> float:
+    """Mean return of a cooperative game with the agent in every seat, from deal number `first` on."""
+    seeds = np.arange(first, first + deals, dtype=np.uint64) + np.uint64(MATCH_SEED)
     return float(play_games(variant, [agent], np.zeros((deals, variant.num_players), np.int64), seeds).mean())
 
 

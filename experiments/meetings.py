@@ -106,18 +106,20 @@ class Results:
         origin: with what the file was last written: command, versions, machine.
     """
 
-    def __init__(self, path: Path, variant: str | None = None) -> None:
+    def __init__(self, path: Path, variant: str | None = None, first_deal: int = 0) -> None:
         """Read the file, or begin an empty one.
 
         Args:
             path: the file, which need not exist if the variant is given.
             variant: spec of what it has to hold; None for whatever it holds.
+            first_deal: number of the deal with which its meetings have to begin, if a variant is given.
 
         Raises:
-            ValueError: it is damaged, or holds games of another variant.
+            ValueError: it is damaged, or holds games of another variant or of other deals.
         """
         self.path, self.meetings, self.networks = path, dict[Pair, Meeting](), dict[str, str]()
         self.origin: dict[str, Any] = {}
+        self.seeds = f"{MATCH_SEED + first_deal} + number of the deal"
         if variant is None or path.exists():
             self._read(variant)
         else:
@@ -137,6 +139,9 @@ class Results:
             raise ValueError(f"{self.path} is damaged ({error!r}); move it away or choose another --output") from None
         if variant is not None and variant != self.variant:
             raise ValueError(f"{self.path} holds games of {self.variant}; choose another --output")
+        if variant is not None and self.origin["deal_seeds"] != self.seeds:
+            held = f"with seeds {self.origin['deal_seeds']}, not {self.seeds}"
+            raise ValueError(f"{self.path} holds deals {held}; choose another --output")
 
     def enter(self, spec: str) -> None:
         """Let an agent take part.
@@ -156,7 +161,7 @@ class Results:
             "command": command,
             "versions": versions(),
             "machine": f"{cpu_name()}, {os.cpu_count()} cores",
-            "deal_seeds": f"{MATCH_SEED} + number of the deal",
+            "deal_seeds": self.seeds,
         }
         record = {"variant": self.variant, **self.origin, "networks": self.networks}
         record["meetings"] = [_as_json(pair, meeting) for pair, meeting in self.meetings.items() if meeting.deals]

@@ -42,7 +42,8 @@ from experiments.standings import Standings, span, standings
 from samurai_env import make_variant, parse_spec
 from samurai_env.core.loops import loops_of
 
-Task = tuple[str, Pair, int, int]  # spec of the variant, the one and the others, first deal, number of deals
+# Spec of the variant, the one and the others, first deal of the tournament, of the task (from there), number of deals.
+Task = tuple[str, Pair, int, int, int]
 
 
 @dataclass
@@ -59,6 +60,8 @@ class Config:
     """The game's options as name=value."""
     deals: int = 200
     """Deals of each meeting, at most; each is played from every seat."""
+    first_deal: int = 0
+    """Number of the first deal: an agent that was tuned on some deals is measured on others."""
     width: float | None = None
     """End a meeting once its interval is no wider, such as 0.06 for 3 points up and down."""
     mirror: bool = True
@@ -87,9 +90,9 @@ def _agent(spec: str, variant: str) -> Agent:
 
 def play_chunk(task: Task) -> Chunk:
     """Worker: one agent among copies of another on some deals."""
-    variant, pair, first, deals = task
+    variant, pair, begin, first, deals = task
     agents = [Timed(_agent(spec, variant)) for spec in pair]
-    shares = one_against_others(parse_spec(variant), agents, first, deals)
+    shares = one_against_others(parse_spec(variant), agents, begin + first, deals)
     return Chunk(pair, first, shares.tolist(), [a.seconds for a in agents], [a.decisions for a in agents])
 
 
@@ -148,7 +151,7 @@ def missing(results: Results, config: Config, pairs: list[Pair]) -> Iterator[Tas
         for first in range(0, config.deals, config.chunk):
             deals = [d for d in range(first, min(first + config.chunk, config.deals)) if d not in meeting.deals]
             if deals and stop(meeting, config) is None:
-                yield results.variant, pair, deals[0], deals[-1] - deals[0] + 1
+                yield results.variant, pair, config.first_deal, deals[0], deals[-1] - deals[0] + 1
 
 
 def prepare(config: Config) -> Results:
@@ -159,6 +162,7 @@ def prepare(config: Config) -> Results:
         OSError: the output folder cannot be made, or a network is not there.
     """
     at_least(config, 1, "deals", "processes", "chunk")
+    at_least(config, 0, "first_deal")
     if config.width is not None and not 0.0 < config.width < 1.0:
         raise ValueError(f"--width is a width between 0 and 1, not {config.width:g}")
     if len(config.agents) < 1 + (not config.mirror):
@@ -169,7 +173,7 @@ def prepare(config: Config) -> Results:
     for spec in config.agents:
         make_agent(spec, variant)  # complains before anything is played
     config.output.mkdir(parents=True, exist_ok=True)
-    results = Results(config.output / "results.json", variant.spec)
+    results = Results(config.output / "results.json", variant.spec, config.first_deal)
     for spec in config.agents:
         results.enter(spec)
     return results

@@ -23,6 +23,8 @@ from experiments.match import team_win_rate, win_share_against
 from experiments.ppo_config import Config, check
 from experiments.ppo_learner import Learner
 
+CURVE_DEALS = 1_000_000  # the first deal of a curve: whoever picks a run by its curve is to be measured on others
+
 
 def train(config: Config, console: Console) -> Learner:
     """Run the training that `config` describes; Ctrl-C saves and ends it."""
@@ -73,10 +75,12 @@ def evaluate(learner: Learner) -> dict[str, float]:
     net, point = PPOAgent(learner.variant, learner.mean_net), {}
     cooperative = learner.variant.game.cooperative
     if cooperative:
-        point["win_rate"] = team_win_rate(learner.variant, net, learner.config.evaluate_deals)
+        point["win_rate"] = team_win_rate(learner.variant, net, learner.config.evaluate_deals, CURVE_DEALS)
     for spec in () if cooperative else learner.config.opponents:
         agents = [net, make_agent(spec, learner.variant)]
-        point[f"win_share_{spec}"] = win_share_against(learner.variant, agents, learner.config.evaluate_deals)
+        point[f"win_share_{spec}"] = win_share_against(
+            learner.variant, agents, learner.config.evaluate_deals, CURVE_DEALS
+        )
     learner.curve.append({"steps": learner.steps, "seconds": round(learner.seconds, 1), **point})
     return point
 

@@ -55,6 +55,20 @@ def test_a_tournament_goes_on_where_it_was_stopped(tmp_path):
     assert again.meetings["random", "random"].decisions == first.meetings["random", "random"].decisions
 
 
+def test_other_deals_are_played_on_request(tmp_path):
+    """The last ten of twenty deals are the ten from number 10 on, and a file holds either."""
+    pair = "random", "random"
+    twenty = tournament.play(config_of(tmp_path / "all"), QUIET).meetings[pair].shares()
+    ten = tournament.play(config_of(tmp_path / "ten", deals=10, first_deal=10), QUIET)
+    assert np.array_equal(ten.meetings[pair].shares(), twenty[10:])
+    assert not np.array_equal(twenty[:10], twenty[10:])
+    assert ten.origin["deal_seeds"] == "1000000010 + number of the deal"
+    with pytest.raises(ValueError, match=r"holds deals with seeds 1000000010 .*, not 1000000000"):
+        tournament.play(config_of(tmp_path / "ten", deals=10), QUIET)
+    with pytest.raises(ValueError, match="first-deal"):
+        tournament.play(config_of(tmp_path / "new", first_deal=-1), QUIET)
+
+
 def test_how_much_a_worker_plays_at_a_time_changes_no_result(tmp_path):
     fives, ones = (tournament.play(config_of(tmp_path / str(n), chunk=n), QUIET) for n in (5, 1))
     assert {pair: m.deals for pair, m in fives.meetings.items()} == {pair: m.deals for pair, m in ones.meetings.items()}
