@@ -62,7 +62,7 @@ def make(variant: Variant, argument: str) -> PPOAgent:
 
 
 def make_untrained(variant: Variant, argument: str) -> PPOAgent:
-    """From a spec: `untrained`, a network as training begins with it: the control of any table with networks.
+    """From a spec: `untrained`, a network with random weights: the control of any table with networks.
 
     Raises:
         ValueError: an argument.

@@ -19,7 +19,7 @@ from experiments import cooperative, tournament
 from experiments.common import Interrupt, command_line, run_program
 from experiments.meetings import Results
 from experiments.pages import RESULTS, ROOT, refresh, table
-from experiments.standings import span, standings
+from experiments.standings import ANCHOR, span, standings
 from samurai_env import find_game, parse_spec
 
 LIST = ROOT / "experiments" / "leaderboard.toml"
@@ -151,7 +151,7 @@ def setting(variant: str) -> str:
 
 
 def origin(results: Results, again: tournament.Config) -> str:
-    """By what and where a table was played, and the command that does it again."""
+    """By what and where a table was played, and the command that goes on from there."""
     commits = sorted({commit for meeting in results.meetings.values() for commit in meeting.commits})
     lines = [
         f"- Code: commit {', '.join(commits)}" + (" (+: with uncommitted changes)" if "+" in "".join(commits) else ""),
@@ -159,6 +159,7 @@ def origin(results: Results, again: tournament.Config) -> str:
         f"- Machine: {results.origin['machine']}; seeds of the deals: {results.origin['deal_seeds']}",
         *(f"- Network of `{spec}`: SHA-256 {digits}..." for spec, digits in results.networks.items()),
     ]
+    lines.append("- To go on from these results, or with another `--output` anew:")
     return "\n".join(lines) + f"\n\n```sh\n{command_line('experiments.tournament', again)}\n```"
 
 
@@ -189,6 +190,10 @@ def ladder(board: Board, folder: Path, short: bool) -> str | None:
     others = found.variant.num_players - 1
     meaning = "against that of the column" if others == 1 else f"in one seat among {others} copies of the column's"
     about = f"Columns with the names of agents: win share of the row's agent {meaning}; par is 1/{others + 1}."
+    if ANCHOR not in agents:
+        about += (
+            f" 0 is the rating of `{agents[0]}`, since `{ANCHOR}` did not play: do not compare it with other tables'."
+        )
     again = replace(board.tournament(folder, False), agents=agents, deals=max(found.deals.values()))
     return f"## {title}\n\n{about}\n\n{text}\n\n{origin(results, again)}"
 
