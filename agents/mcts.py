@@ -138,7 +138,7 @@ def simulate(state, nodes, used, method, room, rng):
         if nodes[node].known == 0:
             write_priors(state, words, method.temperature, room.scores, nodes[node])
         usual = 0.5 / bits.count(words)
-        child, action = best_child(nodes, node, words, state.seat, method.exploration, usual, eager)
+        child, action = best_child(nodes, node, words, state.seat, method.exploration, usual, eager, 0.0)
         if action >= 0:
             child = used
             used += 1

@@ -44,6 +44,7 @@ class Settings:
         simulations: simulations a decision.
         exploration: weight of the prior in PUCT.
         temperature: of the priors: above 1 it makes them more alike, below 1 less.
+        fpu: by how much less than its node an action not yet tried counts, but for the root (first-play urgency).
         together: simulations that descend before the network is asked; 0 for a thirty-second of all, from 8 to 64.
         mix: share of a roll-out in the value of a leaf, the rest being the network's; 0 for no roll-outs.
         depth: advised decisions of a roll-out before the game's evaluation is asked; -1 plays to the end.
@@ -52,6 +53,7 @@ class Settings:
     simulations: int = 200
     exploration: float = 2.0
     temperature: float = 2.0
+    fpu: float = 0.0
     together: int = 0
     mix: float = 0.0
     depth: int = 16
@@ -66,16 +68,25 @@ class Settings:
             raise ValueError(f"a search needs at least 1 simulation a decision, not {self.simulations}")
         if not 0 < self.temperature < np.inf:
             raise ValueError(f"the temperature of the priors is above 0, not {self.temperature}")
+        if not 0 <= self.fpu < np.inf:
+            raise ValueError(f"fpu is taken off the worth of an action not yet tried: 0 or more, not {self.fpu}")
         if self.together < 0:
             raise ValueError(f"simulations that descend together are 1 or more, or 0 for some, not {self.together}")
         if not 0 <= self.mix <= 1:
             raise ValueError(f"mix is a share from 0 to 1, not {self.mix}")
 
 
-NUMBERS = {"exploration": float, "temperature": float, "together": int, "mix": float, "depth": int}
+NUMBERS = {
+    "exploration": float,
+    "temperature": float,
+    "fpu": float,
+    "together": int,
+    "mix": float,
+    "depth": int,
+}
 
 
-def descend(roots, trees, used, exploration, leaves, paths, depths, words, out, rngs):
+def descend(roots, trees, used, exploration, fpu, leaves, paths, depths, words, out, rngs):
     """Let simulations descend to leaves that ask the network; those that end a game are backed up at once.
 
     A node asks again where another redetermination allows actions that were not legal before.
@@ -85,6 +96,7 @@ def descend(roots, trees, used, exploration, leaves, paths, depths, words, out, 
         trees: nodes (games, simulations in all + 1).
         used: int64 (games,), in and out: nodes used.
         exploration: see `Settings`.
+        fpu: see `Settings`.
         leaves: records (games, simulations), out.
         paths: int32 (games, simulations, longest), out: the nodes on the way.
         depths: int32 (games, simulations), out: length of the path less one; -1 for a simulation already backed up.
@@ -105,7 +117,8 @@ def descend(roots, trees, used, exploration, leaves, paths, depths, words, out, 
                 if lacks_priors(nodes[node], words):
                     break
                 usual = FLOOR / bits.count(words)
-                child, action = best_child(nodes, node, words, state.seat, exploration, usual, False)
+                less = fpu if depth > 0 else 0.0
+                child, action = best_child(nodes, node, words, state.seat, exploration, usual, False, less)
                 if action >= 0:
                     child = used[i]
                     used[i] += 1
@@ -226,18 +239,18 @@ class SearchAgent:
             leaves = np.empty((games, together), roots.dtype)
             paths = np.empty((games, together, self.variant.max_steps + 2), np.int32)
             depths = np.empty((games, together), np.int32)
+            s = self.settings
             self._descend(
-                roots, trees, used, self.settings.exploration, leaves, paths, depths, self._words, self._out, rngs
+                roots, trees, used, s.exploration, s.fpu, leaves, paths, depths, self._words, self._out, rngs
             )
             waiting = leaves[depths >= 0]
             if len(waiting):
                 log_probs, expected = self._player.evaluate(waiting)
                 values = expected.numpy().clip(-1.0, 1.0)  # a search finds where the network goes beyond what can be
-                if self.settings.mix > 0:
+                if s.mix > 0:
                     which = (depths >= 0).nonzero()[0]
-                    s = self.settings
                     self._play_on(waiting, s.depth, s.mix, values, self._words, self._scores, self._out, rngs, which)
-                learn(trees, leaves, paths, depths, log_probs.numpy(), values, self.settings.temperature, self._out)
+                learn(trees, leaves, paths, depths, log_probs.numpy(), values, s.temperature, self._out)
         read_roots(trees, *found)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:

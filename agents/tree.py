@@ -91,12 +91,13 @@ def back_up(nodes, path, depth, out):
 
 
 @jit
-def best_child(nodes, index, words, mover, exploration, usual, eager):
+def best_child(nodes, index, words, mover, exploration, usual, eager, fpu):
     """The best child that is legal, and the action to be tried for the first time instead, or -1.
 
     `words` loses the actions that have a child. `usual` is the least prior of a legal action: some were not legal when
     the priors were written, as another redetermination may allow them. With `eager` each action is tried before any is
-    tried again.
+    tried again; otherwise an action not yet tried counts for `fpu` less than its node (first-play urgency: Gelly and
+    Wang, 2006).
     """
     node = nodes[index]
     reach = exploration * np.sqrt(np.float64(node.visits + node.pending))
@@ -121,7 +122,7 @@ def best_child(nodes, index, words, mover, exploration, usual, eager):
             if node.prior[candidate] > prior:
                 action, prior = candidate, np.float64(node.prior[candidate])
     if action >= 0 and not eager:
-        level = (node.value[mover] - node.pending) / max(1, node.visits + node.pending)
+        level = (node.value[mover] - node.pending) / max(1, node.visits + node.pending) - fpu
         if level + reach * max(prior, usual) <= best_score:
             action = -1
     return best, action

@@ -25,7 +25,7 @@ SPECS = [
     "flat:8,exploration=0.5",
     "untrained",
     "ppo:NET",
-    "search:NET:20,together=3",
+    "search:NET:20,together=3,fpu=0.2",
     "search:NET:20,mix=0.5,depth=4",
 ]
 
@@ -240,6 +240,7 @@ def test_network_files_that_are_missing_damaged_or_foreign(tmp_path):
         ("many", "takes a number of simulations"),
         ("0", "at least 1 simulation"),
         ("5,temperature=0", "temperature of the priors is above 0"),
+        ("5,fpu=-0.1", "not yet tried: 0 or more"),
         ("5,together=-1", "together are 1 or more"),
         ("5,worlds=1", "no setting 'worlds'"),
         ("5,mix=2", "mix is a share from 0 to 1"),
