@@ -240,9 +240,7 @@ class SearchAgent:
             paths = np.empty((games, together, self.variant.max_steps + 2), np.int32)
             depths = np.empty((games, together), np.int32)
             s = self.settings
-            self._descend(
-                roots, trees, used, s.exploration, s.fpu, leaves, paths, depths, self._words, self._out, rngs
-            )
+            self._descend(roots, trees, used, s.exploration, s.fpu, leaves, paths, depths, self._words, self._out, rngs)
             waiting = leaves[depths >= 0]
             if len(waiting):
                 log_probs, expected = self._player.evaluate(waiting)
