@@ -15,6 +15,7 @@ from torch import nn
 from agents.advice import Advice
 from agents.arena import decision_keys
 from agents.base import make_agent
+from agents.growing import grow
 from agents.networks import NetworkForm, PolicyValueNet, load_network, read_card
 from agents.sampling import sample
 from experiments.common import parse_options
@@ -22,7 +23,7 @@ from experiments.ppo_batch import Batch, advantages, by_seat
 from experiments.ppo_company import KEPT, PAST, PastSelves, Teacher
 from experiments.ppo_config import Config
 from experiments.ppo_extras import Extras
-from samurai_env import make_variant
+from samurai_env import make_variant, parse_spec
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import loops_of
@@ -296,7 +297,9 @@ class Learner:
 
 
 def first_network(config: Config, form: NetworkForm, variant: Variant) -> PolicyValueNet:
-    """The network that `config.initial` names, or a new one fitted to the look of random play.
+    """The network that `config.initial` names, grown where it is for fewer players; or a new one.
+
+    New inputs are fitted to the look of random play.
 
     Raises:
         FileNotFoundError: there is none of that name.
@@ -304,6 +307,9 @@ def first_network(config: Config, form: NetworkForm, variant: Variant) -> Policy
     """
     if config.initial:
         net = load_network(config.initial)
+        if parse_spec(net.form.variant).num_players < variant.num_players:
+            net = grow(net, form)
+            net.standardise(random_play(variant, form.encoding, config.seed))
         if net.form != form:
             raise ValueError(f"the network in {config.initial} is {net.form}, this run asks for {form}")
         return net.train()

@@ -1,0 +1,85 @@
+"""A network for more players, made from one for fewer of the same game.
+
+What it knows of the smaller board carries over: entries, hexes and actions that both numbers of players have keep their
+weights. Further opponents are read like the first one, what else is new begins with nothing.
+"""
+
+from itertools import product
+
+import numpy as np
+import torch
+
+from agents.networks import NetworkForm, PolicyValueNet
+from samurai_env import parse_spec
+from samurai_env.core.encoding import Block
+from samurai_env.core.game import Variant
+
+
+def _counterparts(small: Block, large: Block, few: int, many: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Entries of the larger block and those of the smaller one that they are read like, one pair for each opponent.
+
+    An axis as long as there are players is taken for the axis of players; on others the first places are the same.
+    """
+    inside, outside = np.arange(small.size).reshape(small.shape), np.arange(large.size).reshape(large.shape)
+    axes = [axis for axis, sizes in enumerate(zip(small.shape, large.shape, strict=True)) if sizes == (few, many)]
+    pairs = []
+    for players in product(range(many), repeat=len(axes)):
+        here, there = [slice(size) for size in small.shape], [slice(size) for size in small.shape]
+        for axis, player in zip(axes, players, strict=True):
+            like = min(player, 1)
+            here[axis], there[axis] = slice(player, player + 1), slice(like, like + 1)
+        pairs.append((outside[tuple(here)].ravel(), inside[tuple(there)].ravel()))
+    return pairs
+
+
+def _inputs(small: Variant, large: Variant, encoding: str) -> tuple[np.ndarray, np.ndarray]:
+    """Entries of the larger encoding, and those of the smaller one that they are read like."""
+    here, there, past_large, past_small = [], [], 0, 0
+    for less, more in zip(small.encoding(encoding).blocks, large.encoding(encoding).blocks, strict=True):
+        for outside, inside in _counterparts(less, more, small.num_players, large.num_players):
+            here.append(past_large + outside)
+            there.append(past_small + inside)
+        past_large, past_small = past_large + more.size, past_small + less.size
+    return np.concatenate(here), np.concatenate(there)
+
+
+@torch.no_grad()
+def grow(net: PolicyValueNet, form: NetworkForm) -> PolicyValueNet:
+    """The network of this form that begins with what `net` knows; its inputs are still to be standardised.
+
+    Args:
+        net: for two players of the same game; variants and encoding may differ in nothing else.
+        form: for three players or more.
+
+    Raises:
+        ValueError: the forms differ in more than the number of players, or there is no way from one to the other.
+    """
+    small, large = parse_spec(net.form.variant), parse_spec(form.variant)
+    layers = (net.form.encoding, net.form.hidden, net.form.advised, net.form.shared)
+    if small.game != large.game or layers != (form.encoding, form.hidden, form.advised, form.shared):
+        raise ValueError(f"a network {net.form} cannot become one of {form}: only the number of players may differ")
+    if small.num_players != 2 or large.num_players < 3 or form.shared or form.encoding != "flat":
+        raise ValueError(
+            "only networks for two players become ones for more, with the encoding flat and no shared layers"
+        )
+    grown = PolicyValueNet(form)
+    here, there = _inputs(small, large, form.encoding)
+    names = large.action_names
+    actions = np.array([names.index(name) for name in small.action_names])
+    first, old = grown.body[0], net.body[0]
+    first.weight.zero_()
+    first.weight[:, here] = old.weight[:, there]
+    if form.advised:
+        first.weight[:, len(grown.mean) + actions] = old.weight[:, len(net.mean) :]
+        grown.trust.copy_(net.trust)
+    first.bias.copy_(old.bias)
+    for layer, known in zip(list(grown.body)[1:], list(net.body)[1:], strict=True):
+        layer.load_state_dict(known.state_dict())
+    rest = 1 if large.game.cooperative else large.num_players - 1  # what one loses is won by all others together
+    for tensor, known in ((grown.policy.weight, net.policy.weight), (grown.policy.bias, net.policy.bias)):
+        tensor.zero_()
+        tensor[actions] = known
+    for tensor, known in ((grown.value.weight, net.value.weight), (grown.value.bias, net.value.bias)):
+        tensor[0] = known[0]
+        tensor[1:] = known[1] / rest
+    return grown
