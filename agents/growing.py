@@ -58,28 +58,29 @@ def grow(net: PolicyValueNet, form: NetworkForm) -> PolicyValueNet:
     layers = (net.form.encoding, net.form.hidden, net.form.advised, net.form.shared)
     if small.game != large.game or layers != (form.encoding, form.hidden, form.advised, form.shared):
         raise ValueError(f"a network {net.form} cannot become one of {form}: only the number of players may differ")
-    if small.num_players != 2 or large.num_players < 3 or form.shared or form.encoding != "flat":
+    if (small.num_players, form.encoding, form.shared) != (2, "flat", 0) or large.num_players < 3 or not form.hidden:
         raise ValueError(
-            "only networks for two players become ones for more, with the encoding flat and no shared layers"
+            "only a network for two players becomes one for more; it reads flat, has hidden layers, no shared ones"
         )
     grown = PolicyValueNet(form)
     here, there = _inputs(small, large, form.encoding)
     names = large.action_names
     actions = np.array([names.index(name) for name in small.action_names])
-    first, old = grown.body[0], net.body[0]
-    first.weight.zero_()
-    first.weight[:, here] = old.weight[:, there]
+    weights, known = dict(grown.named_parameters()), dict(net.named_parameters())
+    first = weights["body.0.weight"]
+    first.zero_()
+    first[:, here] = known["body.0.weight"][:, there]
     if form.advised:
-        first.weight[:, len(grown.mean) + actions] = old.weight[:, len(net.mean) :]
-        grown.trust.copy_(net.trust)
-    first.bias.copy_(old.bias)
-    for layer, known in zip(list(grown.body)[1:], list(net.body)[1:], strict=True):
-        layer.load_state_dict(known.state_dict())
+        first[:, len(grown.mean) + actions] = known["body.0.weight"][:, len(net.mean) :]
     rest = 1 if large.game.cooperative else large.num_players - 1  # what one loses is won by all others together
-    for tensor, known in ((grown.policy.weight, net.policy.weight), (grown.policy.bias, net.policy.bias)):
-        tensor.zero_()
-        tensor[actions] = known
-    for tensor, known in ((grown.value.weight, net.value.weight), (grown.value.bias, net.value.bias)):
-        tensor[0] = known[0]
-        tensor[1:] = known[1] / rest
+    for name, old in known.items():
+        new = weights[name]
+        if name.startswith("policy."):
+            new.zero_()
+            new[actions] = old
+        elif name.startswith("value."):
+            new[0] = old[0]
+            new[1:] = old[1] / rest
+        elif name != "body.0.weight":
+            new.copy_(old)
     return grown
