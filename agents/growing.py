@@ -1,7 +1,7 @@
 """A network for more players, made from one for fewer of the same game.
 
 What it knows of the smaller board carries over: entries, hexes and actions that both numbers of players have keep their
-weights. Further opponents are read like the first one, what else is new begins with nothing.
+weights. Further opponents are read like the last one known, what else is new begins with nothing.
 """
 
 from itertools import product
@@ -26,7 +26,7 @@ def _counterparts(small: Block, large: Block, few: int, many: int) -> list[tuple
     for players in product(range(many), repeat=len(axes)):
         here, there = [slice(size) for size in small.shape], [slice(size) for size in small.shape]
         for axis, player in zip(axes, players, strict=True):
-            like = min(player, 1)
+            like = min(player, few - 1)
             here[axis], there[axis] = slice(player, player + 1), slice(like, like + 1)
         pairs.append((outside[tuple(here)].ravel(), inside[tuple(there)].ravel()))
     return pairs
@@ -48,8 +48,8 @@ def grow(net: PolicyValueNet, form: NetworkForm) -> PolicyValueNet:
     """The network of this form that begins with what `net` knows; its inputs are still to be standardised.
 
     Args:
-        net: for two players of the same game; variants and encoding may differ in nothing else.
-        form: for three players or more.
+        net: for at least two players of the same game.
+        form: for more players; variants and encoding may differ in nothing else.
 
     Raises:
         ValueError: the forms differ in more than the number of players, or there is no way from one to the other.
@@ -58,9 +58,10 @@ def grow(net: PolicyValueNet, form: NetworkForm) -> PolicyValueNet:
     layers = (net.form.encoding, net.form.hidden, net.form.advised, net.form.shared)
     if small.game != large.game or layers != (form.encoding, form.hidden, form.advised, form.shared):
         raise ValueError(f"a network {net.form} cannot become one of {form}: only the number of players may differ")
-    if (small.num_players, form.encoding, form.shared) != (2, "flat", 0) or large.num_players < 3 or not form.hidden:
+    few, many = small.num_players, large.num_players
+    if not 2 <= few < many or form.encoding != "flat" or form.shared or not form.hidden:
         raise ValueError(
-            "only a network for two players becomes one for more; it reads flat, has hidden layers, no shared ones"
+            "a network for two players or more becomes one for more; it reads flat, has hidden layers, no shared ones"
         )
     grown = PolicyValueNet(form)
     here, there = _inputs(small, large, form.encoding)
@@ -72,7 +73,8 @@ def grow(net: PolicyValueNet, form: NetworkForm) -> PolicyValueNet:
     first[:, here] = known["body.0.weight"][:, there]
     if form.advised:
         first[:, len(grown.mean) + actions] = known["body.0.weight"][:, len(net.mean) :]
-    rest = 1 if large.game.cooperative else large.num_players - 1  # what one loses is won by all others together
+    share = 1.0 if large.game.cooperative else (few - 1) / (many - 1)  # what one loses all others win together
+    alike = np.minimum(np.arange(1, many), few - 1)
     for name, old in known.items():
         new = weights[name]
         if name.startswith("policy."):
@@ -80,7 +82,7 @@ def grow(net: PolicyValueNet, form: NetworkForm) -> PolicyValueNet:
             new[actions] = old
         elif name.startswith("value."):
             new[0] = old[0]
-            new[1:] = old[1] / rest
+            new[1:] = share * old[alike]
         elif name != "body.0.weight":
             new.copy_(old)
     return grown

@@ -37,7 +37,7 @@ class Config:
     trust: float = 1.0
     """Weight of the advice at the start; at 1 the best advised action is taken every other time, with more oftener."""
     initial: Path | None = None
-    """A network of the same form to begin with; one for two players may be the beginning of one for more."""
+    """A network of the same form to begin with; one for fewer players may be the beginning of one for more."""
     total_steps: int = 3_000_000
     """Decisions to learn from, over all games; the last update may go beyond."""
     num_envs: int = 256
