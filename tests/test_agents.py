@@ -11,7 +11,7 @@ from agents import rollouts, search
 from agents.base import make_agent
 from agents.mcts import MCTSAgent, Settings
 from agents.networks import NetworkForm, PolicyValueNet, load_network, save_network
-from agents.tree import new_trees
+from agents.tree import best_child, clear, new_trees
 from experiments.match import estimate, one_against_others, wilson
 from samurai_env import game_names, make_variant
 from samurai_env.core.loops import loops_of
@@ -342,3 +342,17 @@ def test_search_in_worlds_adds_up() -> None:
     found = make_agent("mcts:40,worlds=8", variant).visits(states, keys)
     assert found.counts.sum(1).tolist() == [40, 40]
     assert (found.counts.argmax(1) == found.actions).all()
+
+
+def test_first_play_urgency_holds_back_actions_not_yet_tried():
+    nodes = new_trees(1, 2, make_variant("samurai", 2))[0]
+    for node, action in ((0, -1), (1, 3)):
+        clear(nodes[node], action, -1)
+    nodes["child"][0], nodes["visits"][:2] = 1, (10, 9)
+    nodes["prior"][0, [3, 5]] = 0.5
+
+    def chosen(fpu):
+        return best_child(nodes, 0, np.array([1 << 3 | 1 << 5, 0, 0], np.uint64), 0, 1.0, 0.0, False, fpu)
+
+    assert chosen(0.0) == (1, 5)
+    assert chosen(5.0) == (1, -1), "its urge of 1.6 is less than 5 below the other's 0.2"
