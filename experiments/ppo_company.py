@@ -30,7 +30,7 @@ class Teacher:
     """An agent, made once for each thread, that says with which probability it would take each action.
 
     A search says so by how often it tried each (as in Expert Iteration, Anthony et al., 2017), squared, since it tries
-    all a little; others take one action.
+    all a little; a network knows it; others take one action.
     """
 
     def __init__(self, variant: Variant, spec: str, net: PolicyValueNet, threads: int) -> None:
@@ -54,6 +54,9 @@ class Teacher:
         return np.concatenate(actions), np.concatenate(wanted)
 
     def _share(self, agent: Agent, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if isinstance(agent, PPOAgent):
+            probabilities = agent.evaluate(states)[0].exp().numpy()
+            return probabilities.argmax(1), probabilities
         visits = getattr(agent, "visits", None)
         if visits is None:
             actions = agent.act(states, keys)

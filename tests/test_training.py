@@ -1,6 +1,7 @@
 """The PPO learner: advantages, masks, repeatability, resuming, refusals."""
 
 import dataclasses
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -144,6 +145,26 @@ def test_a_search_teaches_how_often_it_tried_each_action(spec, threads, tmp_path
     alone, whole = Teacher(learner.variant, "self:1", learner.mean_net, 1).decide(states, keys)
     assert (whole.argmax(1) == alone).all() and whole.sum() == 8
     assert np.allclose(wanted * np.square(found.counts).sum(1, keepdims=True), np.square(found.counts))
+
+
+def test_a_network_that_teaches_itself_keeps_its_choices_and_learns_what_to_expect(tmp_path):
+    train(small(tmp_path / "first", advised=True, total_steps=512), Console(quiet=True))
+    spec = f"ppo:{tmp_path / 'first'}"
+    again = {"initial": tmp_path / "first", "teacher": spec, "teacher_steps": 40_000, "total_steps": 40_000}
+    large = {"num_envs": 32, "num_steps": 128, "minibatch": 512, "learning_rate": 3e-3}
+    learner = Learner(small(tmp_path, advised=True, gae_lambda=1.0, value_weight=5.0, **large, **again))
+    states = learner.env.states.copy()
+    before, _ = PPOAgent(learner.variant, deepcopy(learner.net).eval()).evaluate(states)
+    actions, wanted = learner.teacher.decide(states, np.zeros(len(states), np.uint64))
+    assert actions.tolist() == before.argmax(1).tolist()
+    assert np.allclose(wanted, before.exp(), atol=1e-6)
+    explained = []
+    while learner.imitating:
+        learner.collect()
+        explained.append(learner.update()["explained_variance"])
+    after, _ = PPOAgent(learner.variant, learner.mean_net).evaluate(states)
+    assert np.mean(explained[-4:]) > np.mean(explained[:4])
+    assert (before.exp() * (before - after)).sum(1).max() < 1e-3
 
 
 def test_expert_iteration_learns_from_the_choices_of_its_own_search(tmp_path):
