@@ -175,8 +175,10 @@ def ladder(board: Board, folder: Path, short: bool) -> str | None:
     if not path.exists():
         return None
     results = Results(path)
-    played = {agent for pair, meeting in results.meetings.items() if meeting.deals for agent in pair}
-    agents = tuple(agent for agent in (*board.agents, *board.slow) if agent in played)
+    listed = (*board.agents, *board.slow)
+    pairs = [(one, other) for one in listed for other in listed if one != other]
+    met = [pair for pair in pairs if pair in results.meetings and results.meetings[pair].deals]
+    agents = tuple(agent for agent in listed if any(agent in pair for pair in met))
     if not agents:
         return None
     found = standings(results, agents)

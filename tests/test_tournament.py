@@ -290,6 +290,9 @@ def test_the_leaderboard_is_played_and_written(tmp_path):
     assert "| agent | rating | alpha-rank | `greedy` | `random` | deals | a decision |" in leaderboard.in_short(
         tmp_path, file
     )
+    # A table whose agents have not met yet is left out.
+    file.write_text(SMALL.replace('"mcts:7"', '"mcts:8"'))
+    assert "long thought" not in leaderboard.page(tmp_path, file)
 
 
 def test_a_wrong_list_of_tables_is_refused(tmp_path):
