@@ -1,14 +1,16 @@
-"""The player that takes the action its game's built-in advice scores highest."""
+"""Players that take the action their game's built-in advice, or the first column of its outlook, scores highest."""
 
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from agents.advice import Advice
 from agents.base import no_argument
 from samurai_env.core import bits, random
 from samurai_env.core.compile import bind
 from samurai_env.core.game import Game, Variant
+from samurai_env.core.loops import loops_of
 
 legal: Any = None  # put in by `bind`
 advise: Any = None
@@ -68,3 +70,33 @@ def make(variant: Variant, argument: str) -> GreedyAgent:
     """From a spec."""
     no_argument("greedy", argument)
     return GreedyAgent(variant)
+
+
+class CounselAgent:
+    """By the first column of the game's outlook (`agents.advice`), on which advised networks build."""
+
+    def __init__(self, variant: Variant) -> None:
+        self._advice = Advice(variant)
+        self._list_legal = loops_of(variant.game).list_legal
+        self._num_words = variant.num_words
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """See `agents.base.Agent.act`."""
+        shortfalls = self._advice.outlooks(states)[:, :, 0]
+        words, masks = np.zeros((len(states), self._num_words), np.uint64), np.zeros(shortfalls.shape, np.int8)
+        self._list_legal(states, words)
+        for row in range(len(states)):
+            bits.expand(words[row], masks[row])
+        return np.where(masks > 0, shortfalls, np.inf).argmin(1)
+
+
+def make_counsel(variant: Variant, argument: str) -> CounselAgent:
+    """From a spec.
+
+    Raises:
+        ValueError: an argument, or a game that has no counsel.
+    """
+    no_argument("counsel", argument)
+    if variant.game.compiled.outlook is None:
+        raise ValueError(f"{variant.game.title} has no counsel beyond the advice that greedy follows")
+    return CounselAgent(variant)

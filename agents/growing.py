@@ -4,6 +4,7 @@ What it knows of the smaller board carries over: entries, hexes and actions that
 weights. Further opponents are read like the last one known, what else is new begins with nothing.
 """
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -55,8 +56,7 @@ def grow(net: PolicyValueNet, form: NetworkForm) -> PolicyValueNet:
         ValueError: the forms differ in more than the number of players, or there is no way from one to the other.
     """
     small, large = parse_spec(net.form.variant), parse_spec(form.variant)
-    layers = (net.form.encoding, net.form.hidden, net.form.advised, net.form.shared)
-    if small.game != large.game or layers != (form.encoding, form.hidden, form.advised, form.shared):
+    if small.game != large.game or replace(net.form, variant=form.variant) != form:
         raise ValueError(f"a network {net.form} cannot become one of {form}: only the number of players may differ")
     few, many = small.num_players, large.num_players
     if not 2 <= few < many or form.encoding != "flat" or form.shared or not form.hidden:

@@ -220,7 +220,7 @@ class MCTSAgent:
         self._search = _bound(variant.game)
         temperature = settings.temperature
         if np.isfinite(temperature):
-            temperature *= usual_temperature(variant)
+            temperature *= usual_temperature(variant, quick=True)
         self._method = Method(**{**asdict(settings), "temperature": temperature})
         self._room = Room(
             nodes=new_trees(1, settings.simulations, variant),

@@ -31,6 +31,7 @@ class NetworkForm:
         hidden: widths of the hidden layers.
         advised: whether it also reads the game's built-in advice (`agents.advice`).
         shared: width of the layers that read each of the encoding's `things` with the same weights; 0 for none.
+        outlook: width of the layers that read the outlook of each action with the same weights; 0 for none.
     """
 
     variant: str
@@ -38,6 +39,7 @@ class NetworkForm:
     hidden: tuple[int, ...] = (256, 256)
     advised: bool = False
     shared: int = 0
+    outlook: int = 0
 
 
 def multiplies_bfloat16() -> bool:
@@ -90,6 +92,56 @@ class SharedLayers(nn.Module):
         return self.score((self.third(seen) + self.known(hidden)[:, None]).relu()).flatten(1)
 
 
+class OutlookLayers(nn.Module):
+    """Layers that read the outlook of each legal action (`agents.advice`) with the same weights, and score it.
+
+    Args:
+        columns: of the outlook.
+        width: of these layers.
+        known: width of what is known of the whole position.
+    """
+
+    pace: torch.Tensor  # float (columns,): by what they are multiplied
+
+    def __init__(self, columns: int, width: int, known: int) -> None:
+        super().__init__()
+        self.register_buffer("pace", torch.ones(columns))
+        self.first = nn.Linear(2 * columns, width)
+        self.known = nn.Linear(known, width, bias=False)
+        self.second = nn.Linear(width, width)
+        self.score = nn.Linear(width, 1)
+        nn.init.zeros_(self.known.weight)
+        nn.init.orthogonal_(self.score.weight, 0.01)
+        nn.init.zeros_(self.score.bias)
+
+    def scores(self, looks: torch.Tensor, row: torch.Tensor, known: torch.Tensor | None = None) -> torch.Tensor:
+        """Score legal actions, each seen as it is and beside the mean of those of its position.
+
+        Args:
+            looks: float (legal actions of all positions, columns).
+            row: int64 (legal actions of all positions,): to which position each belongs.
+            known: float (positions, width), of the whole position.
+
+        Returns:
+            float (legal actions of all positions,).
+        """
+        looks = looks * self.pace
+        count = torch.bincount(row)
+        mean = torch.zeros((len(count), looks.shape[1]), dtype=looks.dtype, device=looks.device).index_add(
+            0, row, looks
+        )
+        seen = self.first(torch.cat([looks, looks - (mean / count[:, None].clamp_min(1))[row]], 1))
+        if known is not None:
+            seen = seen + known[row]
+        return self.score(self.second(seen.relu()).relu())[:, 0]
+
+    def forward(self, looks: torch.Tensor, masks: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
+        """What to add to the logits, float (batch, actions), 0 for illegal actions."""
+        legal = masks > 0
+        scores = self.scores(looks[legal], legal.nonzero()[:, 0], self.known(hidden))
+        return torch.zeros(legal.shape, dtype=scores.dtype, device=scores.device).masked_scatter(legal, scores)
+
+
 class PolicyValueNet(nn.Module):
     """A multi-layer perceptron from what a seat sees to action logits and the return each player can expect.
 
@@ -121,6 +173,8 @@ class PolicyValueNet(nn.Module):
         for before, after in pairwise(widths):
             self.body.append(nn.Linear(before, after))
             self.body.append(nn.ReLU())
+        if form.outlook:
+            self.outlook = OutlookLayers(len(variant.game.outlook), form.outlook, widths[-1])
         self.policy = nn.Linear(widths[-1], variant.num_actions)
         self.value = nn.Linear(widths[-1], variant.num_players)
         for layer in self.body:
@@ -131,10 +185,14 @@ class PolicyValueNet(nn.Module):
             nn.init.orthogonal_(head.weight, gain)
             nn.init.zeros_(head.bias)
 
-    def standardise(self, observations: torch.Tensor) -> None:
+    def standardise(self, observations: torch.Tensor, looks: torch.Tensor | None = None) -> None:
         """From now on subtract the mean of these inputs and divide by their deviation (rare ones: by a fifth).
 
         Things that are read with the same weights are measured together.
+
+        Args:
+            observations: (rows, ...).
+            looks: (actions, columns), outlooks of legal actions, for a network with such layers.
         """
         rows = observations.flatten(1).float()
         self.mean.copy_(rows.mean(0))
@@ -144,29 +202,31 @@ class PolicyValueNet(nn.Module):
             things = rows[:, where].flatten(0, 1)
             self.mean[where] = things.mean(0)
             self.scale[where] = 1.0 / things.std(0).clamp_min(0.2)
+        if looks is not None:
+            self.outlook.pace.copy_(1.0 / looks.std(0).clamp_min(0.2))
 
     def forward(
-        self, observations: torch.Tensor, masks: torch.Tensor, shortfalls: torch.Tensor | None = None
+        self, observations: torch.Tensor, masks: torch.Tensor, looks: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probabilities of the actions (illegal ones about -1e9) and values.
 
         Args:
             observations: int8 (batch, ...).
             masks: int8 (batch, actions).
-            shortfalls: float32 (batch, actions), for advised networks only: see `agents.advice`.
+            looks: float32 (batch, actions, columns), for advised networks only: see `agents.advice`.
 
         Returns:
             float32 (batch, actions) and (batch, players).
         """
-        log_probs, values, _ = self.read(observations, masks, shortfalls)
+        log_probs, values, _ = self.read(observations, masks, looks)
         return log_probs, values
 
     def read(
-        self, observations: torch.Tensor, masks: torch.Tensor, shortfalls: torch.Tensor | None = None
+        self, observations: torch.Tensor, masks: torch.Tensor, looks: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """What `forward` gives, and what the last hidden layer makes of each position, (batch, width)."""
         inputs = (observations.flatten(1).float() - self.mean) * self.scale
-        advice = None if shortfalls is None else (-shortfalls / self.temperature).clamp_min(-20.0)
+        advice = None if looks is None else (-looks[:, :, 0] / self.temperature).clamp_min(-20.0)
         parts = [inputs] if advice is None else [inputs, advice.exp() * masks]
         if self.form.shared:
             seen = self.shared.read(*parts)
@@ -176,6 +236,9 @@ class PolicyValueNet(nn.Module):
         logits = self.policy(hidden).float()
         if self.form.shared:
             logits[:, self.shared.actions] += self.shared.scores(seen, hidden).float()
+        if self.form.outlook:
+            assert looks is not None
+            logits = logits + self.outlook(looks, masks, hidden).float()
         if advice is not None:
             logits = logits + self.trust * advice
         log_probs = torch.log_softmax(logits.masked_fill(masks == 0, -1e9), 1)
@@ -238,9 +301,8 @@ def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
     card = read_card(path)
     try:
         widths = tuple(int(w) for w in card["hidden"])
-        form = NetworkForm(
-            str(card["variant"]), str(card["encoding"]), widths, bool(card["advised"]), int(card.get("shared", 0))
-        )
+        layers = {name: int(card.get(name, 0)) for name in ("shared", "outlook")}
+        form = NetworkForm(str(card["variant"]), str(card["encoding"]), widths, bool(card["advised"]), **layers)
         net = PolicyValueNet(form)
         net.load_state_dict(load_file(path, device="cpu"))
     except (KeyError, TypeError) as error:

@@ -38,7 +38,7 @@ class PPOAgent:
         self._loops.batch_observe(states, masks, observations, seats, words)
         inputs = [torch.from_numpy(observations), torch.from_numpy(masks)]
         if self._advice:
-            inputs.append(torch.from_numpy(self._advice.shortfalls(states)))
+            inputs.append(torch.from_numpy(self._advice.outlooks(states)))
         with torch.inference_mode():
             log_probs, values = self.net(*(tensor.to(self.net.mean.device) for tensor in inputs))
         return log_probs.cpu(), values.cpu()

@@ -11,7 +11,7 @@ class Batch:
 
     observations: torch.Tensor  # int8 (T, N, ...)
     masks: torch.Tensor  # int8 (T, N, actions)
-    shortfalls: torch.Tensor | None  # float32 (T, N, actions), for an advised network
+    looks: torch.Tensor | None  # float32 (T, N, actions, columns), for an advised network
     together: torch.Tensor | None  # int8 (T, N, players, ...), what all seats see, for the privileged critic
     actions: torch.Tensor  # int64 (T, N)
     wanted: torch.Tensor | None  # bfloat16 (T, N, actions), the teacher's choice as probabilities
@@ -19,7 +19,7 @@ class Batch:
     values: torch.Tensor  # float32 (T + 1, N, players), by seat
     rewards: torch.Tensor  # float32 (T, N, players), by seat
     growths: torch.Tensor  # float32 (T, N, players), by seat: of the game's `progress`
-    outlooks: torch.Tensor  # float32 (T + 1, N, players), by seat: growth that the network expects to come
+    forecasts: torch.Tensor  # float32 (T + 1, N, players), by seat: growth that the network expects to come
     dones: torch.Tensor  # bool (T, N)
     seats: torch.Tensor  # int64 (T, N)
     learned: torch.Tensor  # bool (T, N): the network, or its teacher, decided

@@ -40,8 +40,10 @@ class Learner:
         torch.manual_seed(config.seed)
         self.variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
         self.encoding = self.variant.encoding_name(config.encoding)
-        form = NetworkForm(self.variant.spec, self.encoding, tuple(config.hidden), config.advised, config.shared)
+        layers = {"shared": config.shared, "outlook": config.outlook}
+        form = NetworkForm(self.variant.spec, self.encoding, tuple(config.hidden), config.advised, **layers)
         self.advice = Advice(self.variant) if config.advised else None
+        self.columns = len(self.variant.game.outlook) if config.outlook else 1
         self.net = first_network(config, form, self.variant).to(config.device)
         self.mean_net = deepcopy(self.net).eval()
         self.extras = Extras(self.net, self.variant.num_players, config.privileged, config.auxiliary > 0)
@@ -90,7 +92,7 @@ class Learner:
         return Batch(
             observations=torch.zeros((*room, *shape), dtype=torch.int8),
             masks=torch.zeros((*room, actions), dtype=torch.int8),
-            shortfalls=torch.zeros((*room, actions)) if self.advice else None,
+            looks=torch.zeros((*room, actions, self.columns)) if self.advice else None,
             together=torch.zeros((*room, players, *shape), dtype=torch.int8) if config.privileged else None,
             actions=torch.zeros(room, dtype=torch.int64),
             wanted=torch.zeros((*room, actions), dtype=torch.bfloat16) if config.teacher_steps else None,
@@ -98,7 +100,7 @@ class Learner:
             values=torch.zeros(more),
             rewards=torch.zeros((*room, players)),
             growths=torch.zeros((*room, players)),
-            outlooks=torch.zeros(more),
+            forecasts=torch.zeros(more),
             dones=torch.zeros(room, dtype=torch.bool),
             seats=torch.zeros(room, dtype=torch.int64),
             learned=torch.ones(room, dtype=torch.bool),
@@ -170,11 +172,11 @@ class Learner:
             "masks": torch.from_numpy(observed["action_mask"]),
         }
         if self.advice:
-            seen["shortfalls"] = torch.from_numpy(self.advice.shortfalls(self.env.states))
+            seen["looks"] = torch.from_numpy(self.advice.outlooks(self.env.states)[:, :, : self.columns])
         with self.precision:
             log_probs, values, hidden = self.net.read(**{name: tensor.to(device) for name, tensor in seen.items()})
             if self.extras.auxiliary:
-                batch.outlooks[t] = by_seat(self.extras.forecast(hidden).float().cpu(), seats, -1)
+                batch.forecasts[t] = by_seat(self.extras.forecast(hidden).float().cpu(), seats, -1)
             if self.extras.privileged:
                 together = np.zeros((len(seats), self.variant.num_players, *observed["observation"].shape[1:]), np.int8)
                 self._observing.batch_observe_all(self.env.states, together)
@@ -221,15 +223,15 @@ class Learner:
             "advantages": own.flatten(),
             "targets": targets.flatten(0, 1),
         }
-        if batch.shortfalls is not None:
-            flat["shortfalls"] = batch.shortfalls.flatten(0, 1)
+        if batch.looks is not None:
+            flat["looks"] = batch.looks.flatten(0, 1)
         if batch.together is not None:
             flat["together"] = batch.together.flatten(0, 1)
         if batch.imitated and batch.wanted is not None:
             flat["wanted"] = batch.wanted.flatten(0, 1)
         if self.extras.auxiliary:
-            to_come = advantages(batch.growths, batch.outlooks, batch.dones, config.gae_lambda) + batch.outlooks[:-1]
-            flat["outlooks"] = by_seat(to_come, batch.seats, 1).flatten(0, 1)
+            to_come = advantages(batch.growths, batch.forecasts, batch.dones, config.gae_lambda) + batch.forecasts[:-1]
+            flat["forecasts"] = by_seat(to_come, batch.seats, 1).flatten(0, 1)
         sums: dict[str, float] = {}
         count = 0
         for rows in self._minibatches():
@@ -258,13 +260,13 @@ class Learner:
     def _gradient_step(self, part: dict[str, torch.Tensor], entropy_weight: float) -> dict[str, float]:
         config = self.config
         with self.precision:
-            log_probs, values, hidden = self.net.read(part["observations"], part["masks"], part.get("shortfalls"))
+            log_probs, values, hidden = self.net.read(part["observations"], part["masks"], part.get("looks"))
             value_loss = (values - part["targets"]).pow(2).mean()
             beside = {}
             if "together" in part:
                 beside["critic_loss"] = (self.extras.judge(part["together"]) - part["targets"]).pow(2).mean()
-            if "outlooks" in part:
-                missed = (self.extras.forecast(hidden).float() - part["outlooks"]).pow(2).mean()
+            if "forecasts" in part:
+                missed = (self.extras.forecast(hidden).float() - part["forecasts"]).pow(2).mean()
                 beside["auxiliary_loss"] = config.auxiliary * missed
         chosen = log_probs.gather(1, part["actions"][:, None])[:, 0]
         log_ratio = chosen - part["log_probs"]
@@ -309,25 +311,32 @@ def first_network(config: Config, form: NetworkForm, variant: Variant) -> Policy
         net = load_network(config.initial)
         if parse_spec(net.form.variant).num_players < variant.num_players:
             net = grow(net, form)
-            net.standardise(random_play(variant, form.encoding, config.seed))
+            net.standardise(*random_play(variant, form, config.seed))
         if net.form != form:
             raise ValueError(f"the network in {config.initial} is {net.form}, this run asks for {form}")
         return net.train()
     net = PolicyValueNet(form)
     if form.advised:
         nn.init.constant_(net.trust, config.trust)
-    net.standardise(random_play(variant, form.encoding, config.seed))
+    net.standardise(*random_play(variant, form, config.seed))
     return net
 
 
-def random_play(variant: Variant, encoding: str, seed: int) -> torch.Tensor:
-    """Observations of random games at all stages, int8 (12,800, ...): what inputs look like."""
-    env = GameVectorEnv(variant.game.name, 256, variant.num_players, encoding, **variant.options)
+def random_play(variant: Variant, form: NetworkForm, seed: int) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """What inputs of such a network look like: observations and outlooks of random games at all stages.
+
+    Returns:
+        int8 (12,800, ...), and float32 (legal actions, columns) if the form has layers for outlooks.
+    """
+    env = GameVectorEnv(variant.game.name, 256, variant.num_players, form.encoding, **variant.options)
+    advice = Advice(variant) if form.outlook else None
     observations, _ = env.reset(seed=seed)
-    rng, actions, rows = np.array([seed], np.uint64), np.zeros(env.num_envs, np.int64), []
+    rng, actions, rows, looks = np.array([seed], np.uint64), np.zeros(env.num_envs, np.int64), [], []
     for step in range(250):
         pick_legal(observations["action_mask"], rng, actions)
         env.step(actions)
         if step % 5 == 0:
             rows.append(observations["observation"].copy())
-    return torch.from_numpy(np.concatenate(rows))
+            if advice:
+                looks.append(advice.outlooks(env.states)[observations["action_mask"] > 0])
+    return torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(looks)) if looks else None

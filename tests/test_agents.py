@@ -201,7 +201,7 @@ def test_estimate_is_not_narrower_than_wilson():
     ("spec", "message"),
     [
         ("gredy", "there is no agent 'gredy' (did you mean 'greedy'?); the agents are "),
-        ("alphazero", "random, greedy, mcts:"),
+        ("alphazero", "random, greedy, counsel, mcts:"),
         ("greedy:3", "takes no argument"),
         ("mcts", "takes a number of simulations"),
         ("mcts:many", "takes a number of simulations"),
@@ -313,11 +313,9 @@ def test_a_network_with_shared_layers_is_saved_and_trained_alike(tmp_path) -> No
     assert torch.allclose(rows.mean(0), torch.zeros(rows.shape[1]), atol=1e-4)
     save_network(net, tmp_path / "net.safetensors", {})
     again = load_network(tmp_path / "net.safetensors")
-    masks, shortfalls = torch.ones(50, variant.num_actions, dtype=torch.int8), torch.rand(50, variant.num_actions)
+    masks, looks = torch.ones(50, variant.num_actions, dtype=torch.int8), torch.rand(50, variant.num_actions, 1)
     with torch.no_grad():
-        for one, other in zip(
-            net(observations, masks, shortfalls), again(observations, masks, shortfalls), strict=True
-        ):
+        for one, other in zip(net(observations, masks, looks), again(observations, masks, looks), strict=True):
             assert torch.equal(one, other)
 
 

@@ -270,7 +270,7 @@ def test_an_advised_network_begins_as_the_built_in_player(game, tmp_path):
     learner = Learner(small(tmp_path, game=game, advised=True))
     learner.collect()
     states = learner.env.states
-    scores = Advice(learner.variant).shortfalls(states)
+    scores = Advice(learner.variant).outlooks(states)[:, :, 0]
     chosen = PPOAgent(learner.variant, learner.net).act(states, np.zeros(8, np.uint64))
     assert (scores[np.arange(8), chosen] <= 0.1 * float(learner.net.temperature)).all()
     learner.update()
@@ -307,7 +307,7 @@ def test_decisions_of_rivals_are_played_by_them_and_not_learned(players, tmp_pat
 @pytest.mark.parametrize("encoding", ["flat", "tokens"])
 def test_inputs_are_standardised_by_random_play(tmp_path, encoding):
     learner = Learner(small(tmp_path, encoding=encoding))
-    rows = random_play(learner.variant, learner.encoding, learner.config.seed).flatten(1).float()
+    rows = random_play(learner.variant, learner.net.form, learner.config.seed)[0].flatten(1).float()
     inputs = (rows - learner.net.mean) * learner.net.scale
     assert inputs.mean(0).abs().max() < 1e-3
     assert inputs.std(0).max() < 1.001

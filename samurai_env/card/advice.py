@@ -8,6 +8,7 @@ second one), less the price of the card. The parameters come from self-play (`py
 """
 
 import json
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,16 +41,34 @@ PARAMETERS = NEW_VILLAGE + 1
 NEVER = -1e9
 
 WEIGHTS = np.array(json.loads((DATA / "advice.json").read_text(encoding="utf-8"))["weights"], np.float64)
+MOST = 4 * int(STRENGTH.max())  # influence that a seat can have on a village
+
+
+class Judgement(NamedTuple):
+    """What gains are reckoned with.
+
+    Attributes:
+        weights: the parameters, float64 (PARAMETERS or more,).
+        prospects: what `prospects_of` makes of them: a look into a table takes less time than an exponential.
+    """
+
+    weights: np.ndarray
+    prospects: np.ndarray
 
 
 @jit
-def prospect(free, lead, w):
-    """How surely a stone falls to the seat with this lead (over the best other), from -1 to 1."""
-    if free == 0:
-        return np.float64(lead > 0) - np.float64(lead < 0)
-    if free == 4:  # the first village, before the first card
-        return 0.0
-    return 2.0 / (1.0 + np.exp(-w[LEAN + free] - w[SLOPE + free] * lead)) - 1.0
+def prospects_of(weights):
+    """How surely a stone falls to a seat, from -1 to 1: float64, by free sides and MOST + lead over the best other."""
+    out = np.zeros((5, 2 * MOST + 1))  # with 4 free sides, the first village before the first card, 0
+    for lead in range(-MOST, MOST + 1):
+        out[0, MOST + lead] = np.sign(lead)
+        for free in range(1, 4):
+            logit = weights[LEAN + free] + weights[SLOPE + free] * lead
+            out[free, MOST + lead] = 2.0 / (1.0 + np.exp(-logit)) - 1.0
+    return out
+
+
+PROSPECTS = prospects_of(WEIGHTS)
 
 
 @jit
@@ -86,26 +105,27 @@ def free_sides(sides):
 
 
 @jit
-def village_gain(state, seat, kind, village, worths, w):
-    """What a card beside a village changes."""
-    n, total = state.hand.shape[0], 0.0
-    sides = state.side[village]
+def add_village_gains(state, seat, cards, village, worths, prospects, gains):
+    """Add to `gains` what cards beside a village change; the arguments are those of `write_gains`."""
+    n, sides = state.hand.shape[0], state.side[village]
     free = free_sides(sides)
     for shape in range(3):
         if state.village_stack[village] >> shape & 1:
-            lead = lead_of(seat, influences(sides, shape), n)
-            after = prospect(free - 1, lead + STRENGTH[kind, shape], w)
-            total += worths[shape] * (after - prospect(free, lead, w))
-    return total
+            now = MOST + lead_of(seat, influences(sides, shape), n)
+            for kind in range(KINDS):
+                if cards[kind] > 0:
+                    after = prospects[free - 1, now + STRENGTH[kind, shape]]
+                    gains[kind] += worths[shape] * (after - prospects[free, now])
 
 
 @jit
-def place_value(seat, sides, symbols, worths, w, n):
+def place_value(seat, sides, symbols, worths, judgement, n):
     """What a new village is worth, given what lies on its four sides and how likely it shows each shape."""
-    total, free = w[NEW_VILLAGE], free_sides(sides)
+    total, free = judgement.weights[NEW_VILLAGE], free_sides(sides)
     for shape in range(3):
         if symbols[shape] > 0.0:
-            total += symbols[shape] * worths[shape] * prospect(free, lead_of(seat, influences(sides, shape), n), w)
+            lead = lead_of(seat, influences(sides, shape), n)
+            total += symbols[shape] * worths[shape] * judgement.prospects[free, MOST + lead]
     return total
 
 
@@ -128,6 +148,13 @@ def average_symbols(state, first):
         buddha += state.village_stack[i] >> 1 & 1
         rice += state.village_stack[i] >> 2 & 1
     return helmet / left, buddha / left, rice / left
+
+
+@jit
+def known_symbols(state):
+    """How likely the top village card shows each shape, and how likely one below it does."""
+    top = symbols_of(state.village_stack[min(state.villages, VILLAGES - 1)])
+    return top, average_symbols(state, state.villages + 1)
 
 
 # --- Laying a card ---
@@ -158,20 +185,18 @@ def look_at_cell(state, seat, cell, around):
 
 
 @jit
-def new_villages_value(state, seat, kind, due, around, rest, worths, w):
-    """What the new villages are worth that a card brings; `rest` is `average_symbols` below the top card."""
+def new_villages_value(state, seat, kind, due, around, known, worths, judgement):
+    """What the new villages are worth that a card of this kind brings; the arguments are those of `write_gains`."""
     n, left = state.hand.shape[0], VILLAGES - state.villages
-    if due == 0 or left == 0:
-        return 0.0
-    top = symbols_of(state.village_stack[state.villages])
+    top, rest = known
     alone, averages, places = 0.0, 0.0, 0
     most_added = NEVER  # by the top card over an average one
     for side in range(4):
         if due >> side & 1:
             sides = around[side]
             sides[opposite(side)] = 1 + KINDS * seat + kind
-            alone = place_value(seat, sides, top, worths, w, n)
-            average = place_value(seat, sides, rest, worths, w, n) if left > 1 else 0.0
+            alone = place_value(seat, sides, top, worths, judgement, n)
+            average = place_value(seat, sides, rest, worths, judgement, n) if left > 1 else 0.0
             sides[opposite(side)] = 0
             most_added = max(most_added, alone - average)
             averages += average
@@ -180,38 +205,58 @@ def new_villages_value(state, seat, kind, due, around, rest, worths, w):
 
 
 @jit
-def card_gain(state, seat, kind, near, due, around, rest, worths, w):
-    """What laying a card of this kind on a cell changes; the arguments between as `look_at_cell` gives them."""
-    total = 0.0
+def write_gains(state, seat, cards, cell, known, worths, judgement, around, gains):
+    """Write what laying each of some kinds of card on a cell changes.
+
+    Args:
+        state: record of a game.
+        seat: who lays it.
+        cards: int8, shape (KINDS,): above 0 for the kinds that are asked for.
+        cell: a free cell.
+        known: what is known of village cards, see `known_symbols`.
+        worths: of a stone of each shape to `seat`.
+        judgement: what gains are reckoned with.
+        around: int8 scratch, shape (4, 4).
+        gains: float64, shape (KINDS,), out; other kinds get 0.
+    """
+    near, due = look_at_cell(state, seat, cell, around)
+    gains[:] = 0.0
     for side in range(4):
         if near[side] >= 0:
-            total += village_gain(state, seat, kind, near[side], worths, w)
-    return total + new_villages_value(state, seat, kind, due, around, rest, worths, w)
+            add_village_gains(state, seat, cards, near[side], worths, judgement.prospects, gains)
+    if due and state.villages < VILLAGES:
+        for kind in range(KINDS):
+            if cards[kind] > 0:
+                gains[kind] += new_villages_value(state, seat, kind, due, around, known, worths, judgement)
+    return near, due
 
 
 @jit
-def score_cards(state, scores, worths, w):
+def score_cards(state, scores, worths, judgement):
     """In the phases `card` and `cell`: the best cell of each kind in the hand, or each cell of the chosen kind."""
     seat, phase = state.seat, state.phase
-    around = np.empty((4, 4), np.int8)
-    rest = average_symbols(state, state.villages + 1)
+    around, gains = np.empty((4, 4), np.int8), np.empty(KINDS)
+    cards = state.hand[seat]
+    if phase == CELL:
+        cards = np.zeros(KINDS, np.int8)
+        cards[state.card] = 1
+    known = known_symbols(state)
     for i in range(3):
         free = state.free[i]
         while free != NONE:
             action = 64 * i + np.int64(lowest(free))
             free &= free - np.uint64(1)
-            near, due = look_at_cell(state, seat, action - CELL0, around)
+            write_gains(state, seat, cards, action - CELL0, known, worths, judgement, around, gains)
             if phase == CELL:
-                scores[action] = card_gain(state, seat, state.card, near, due, around, rest, worths, w)
+                scores[action] = gains[state.card]
                 continue
             for kind in range(KINDS):
-                if state.hand[seat, kind] > 0:
-                    gain = card_gain(state, seat, kind, near, due, around, rest, worths, w) - w[PRICE + PRICE_OF[kind]]
-                    scores[kind] = max(scores[kind], gain)
+                if cards[kind] > 0:
+                    scores[kind] = max(scores[kind], gains[kind] - judgement.weights[PRICE + PRICE_OF[kind]])
 
 
 @jit
-def score_choice(state, scores, worths, w):
+def score_choice(state, scores, worths, judgement):
     """In the phase `village`: the top card on one place and the next one, if there is one, on the other."""
     seat, n = state.seat, state.hand.shape[0]
     sides = np.zeros((2, 4), np.int8)
@@ -221,25 +266,36 @@ def score_choice(state, scores, worths, w):
         look_around(state, x, y, sides[choice])
     top = symbols_of(state.village_stack[state.villages])
     for choice in range(2):
-        scores[CHOICE0 + choice] = place_value(seat, sides[choice], top, worths, w, n)
+        scores[CHOICE0 + choice] = place_value(seat, sides[choice], top, worths, judgement, n)
         if state.villages + 1 < VILLAGES:
             after = symbols_of(state.village_stack[state.villages + 1])
-            scores[CHOICE0 + choice] += place_value(seat, sides[1 - choice], after, worths, w, n)
+            scores[CHOICE0 + choice] += place_value(seat, sides[1 - choice], after, worths, judgement, n)
 
 
 @jit
-def advise_with(state, scores, w):
-    """`advise` with given parameters (float64, shape (PARAMETERS,))."""
-    seat = state.seat
-    worths = (worth(state, seat, 0, w), worth(state, seat, 1, w), worth(state, seat, 2, w))
+def worths_of(state, seat, weights):
+    """`worth` of each shape."""
+    return worth(state, seat, 0, weights), worth(state, seat, 1, weights), worth(state, seat, 2, weights)
+
+
+@jit
+def score(state, scores, judgement):
+    """`advise` with a given judgement."""
+    worths = worths_of(state, state.seat, judgement.weights)
     scores[:] = NEVER
     if state.phase == CARD or state.phase == CELL:
-        score_cards(state, scores, worths, w)
+        score_cards(state, scores, worths, judgement)
     else:
-        score_choice(state, scores, worths, w)
+        score_choice(state, scores, worths, judgement)
+
+
+@jit
+def advise_with(state, scores, weights):
+    """`advise` with given parameters (float64, shape (PARAMETERS,))."""
+    score(state, scores, Judgement(weights, prospects_of(weights)))
 
 
 @jit
 def advise(state, scores):
     """Score every legal action of the seat to move (float64, one an action id; illegal ones very low)."""
-    advise_with(state, scores, WEIGHTS)
+    score(state, scores, Judgement(WEIGHTS, PROSPECTS))

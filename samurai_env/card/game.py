@@ -8,6 +8,7 @@ import numpy as np
 from samurai_env.card import (
     actions,
     advice,
+    counsel,
     evaluation,
     hidden,
     lists,
@@ -79,6 +80,7 @@ GAME = Game(
         observe=observation.OBSERVE,
         advise=advice.advise,
         evaluate=evaluation.evaluate,
+        outlook=counsel.outlook,
     ),
     format_move=notation.format_move,
     parse_move=notation.parse_move,
@@ -88,4 +90,5 @@ GAME = Game(
     progress_meaning="the stones that the seat has taken, as a part of the supply at the start",
     settings=settings,
     contradictions=contradictions,
+    outlook=counsel.COLUMNS,
 )

@@ -73,6 +73,8 @@ class Compiled:
         observe: by encoding: `(state, seat, out)`: write what the seat sees (int8).
         evaluate: `(state, out)`: write the return each seat can expect (float64), for a state that is not over.
         advise: `(state, scores)`: the built-in player: write a score (float64) for each legal action, higher is better.
+        outlook: `(state, looks)`: write for each legal action what `Game.outlook` lists (float32, one row an action
+            id), 0 for the others; None if there is no more to say than `advise` does. The record may change on the way.
     """
 
     reset: Any
@@ -85,6 +87,7 @@ class Compiled:
     observe: Mapping[str, Any]
     advise: Any
     evaluate: Any = None
+    outlook: Any = None
 
 
 def no_settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -129,6 +132,8 @@ class Game:
             `info`: arrays (n,) by name. A "result" that is "truncated" says that a game was cut off at its limit.
         contradictions: records (count,) -> names of fields that follow from others, each with an array that is true
             where a record says otherwise; only a forged record does.
+        outlook: what advised networks read of each legal action: first a score, higher is better; `compiled.outlook`
+            writes it. Without that it is the score of `compiled.advise` alone.
     """
 
     name: str
@@ -151,6 +156,7 @@ class Game:
     settings: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] = no_settings
     describe_results: Callable[[np.ndarray], dict[str, np.ndarray]] = nothing_more
     contradictions: Callable[[np.ndarray], Iterable[tuple[str, np.ndarray]]] = nothing_derived
+    outlook: tuple[str, ...] = ("advice",)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and deepcopy by name: compiled functions stay where they are."""
