@@ -184,7 +184,12 @@ def play(
 ) -> Results:
     """Play what is missing, between all pairs or those given; Ctrl-C (or `interrupt`) stops and keeps what is done."""
     results = prepare(config)
-    pairs = pairs_to_meet(config, parse_spec(results.variant).num_players) if pairs is None else pairs
+    players = parse_spec(results.variant).num_players
+    pairs = pairs_to_meet(config, players) if pairs is None else pairs
+    if players == 2:  # what has been played with the agents named in another order goes on
+        pairs = [
+            pair[::-1] if pair[::-1] in results.meetings and pair not in results.meetings else pair for pair in pairs
+        ]
     for pair in pairs:
         results.meetings.setdefault(pair, Meeting())
 

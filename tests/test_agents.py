@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import torch
 
 from agents import rollouts, search
 from agents.base import make_agent
+from agents.growing import grow
 from agents.mcts import MCTSAgent, Settings
 from agents.networks import NetworkForm, PolicyValueNet, load_network, save_network
 from agents.tree import best_child, clear, new_trees
@@ -23,6 +25,7 @@ SPECS = [
     "mcts:20,temperature=inf,depth=-1",
     "mcts:20,worlds=4",
     "flat:8,exploration=0.5",
+    "playouts:2,margin=1",
     "untrained",
     "ppo:NET",
     "search:NET:20,together=3,fpu=0.2",
@@ -317,6 +320,83 @@ def test_a_network_with_shared_layers_is_saved_and_trained_alike(tmp_path) -> No
     with torch.no_grad():
         for one, other in zip(net(observations, masks, looks), again(observations, masks, looks), strict=True):
             assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
+def test_playouts_are_games_of_the_built_in_player(variant):
+    states, key = positions(variant, 3, 11)[2:], np.array([5], np.uint64)
+    loops, compiled = loops_of(variant.game), variant.game.compiled
+    words, scores = np.zeros((2, variant.num_words), np.uint64), np.zeros(variant.num_actions)
+    mask, out, seat = np.zeros(variant.num_actions, np.int8), np.zeros(variant.num_players), int(states["seat"][0])
+    loops.write_legal(states, 0, words[0], mask)
+    expected, rng = np.where(mask > 0, 0.0, -np.inf), key.copy()
+    for _ in range(2):
+        world = states.copy()
+        loops.resample(world, 0, seat, rng)
+        for action in np.flatnonzero(mask):
+            end = world.copy()
+            loops.step_all(end, np.array([action]))
+            rollouts.bound(variant.game)(end[0], -1, 1.0, words[1], scores, out, rng.copy())
+            expected[action] += out[seat] / 2
+            compiled.progress(end[0], out)
+            others = (out.sum() - out[seat]) / max(1, variant.num_players - 1)
+            expected[action] += 3.0 * (out[seat] - others) / 2
+    found = make_agent("playouts:2,margin=3", variant).worths(states, key)
+    np.testing.assert_allclose(found[0], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ("playouts:0", "at least 1 game"),
+        ("playouts:3,margin=-1", "0 or more, not -1"),
+        ("playouts:", "playouts:1000"),
+    ],
+)
+def test_bad_playouts(spec, text):
+    with pytest.raises(ValueError, match=re.escape(text)):
+        make_agent(spec, make_variant("samurai_card"))
+
+
+def outlook_net(players=2, outlook=8):
+    torch.manual_seed(3)
+    form = NetworkForm(make_variant("samurai_card", players).spec, "flat", (16,), advised=True, outlook=outlook)
+    net = PolicyValueNet(form)
+    torch.nn.init.normal_(net.outlook.known.weight)
+    torch.nn.init.normal_(net.outlook.score.weight)
+    return net
+
+
+def test_outlook_layers_see_all_actions_alike(tmp_path):
+    net = outlook_net()
+    looks, masks, hidden = torch.randn(5, 190, 23), torch.zeros(5, 190, dtype=torch.int8), torch.randn(5, 16)
+    for position in range(5):
+        masks[position, 7 * position : 7 * position + 4 + position] = 1
+    scores = net.outlook(looks, masks, hidden)
+    assert not scores[masks == 0].any()
+    assert len(scores[masks == 1].unique()) == int(masks.sum())
+    order = torch.randperm(190)
+    assert torch.allclose(net.outlook(looks[:, order], masks[:, order], hidden), scores[:, order], atol=1e-6)
+    for position in range(5):  # each position by itself
+        one = slice(position, position + 1)
+        assert torch.allclose(net.outlook(looks[one], masks[one], hidden[one]), scores[one], atol=1e-6)
+    net.standardise(torch.randint(0, 3, (50, 1714), dtype=torch.int8), looks.flatten(0, 1) * 4.0)
+    assert torch.allclose(net.outlook.pace, torch.full((23,), 0.25), atol=0.03)
+    save_network(net, tmp_path / "net.safetensors", {})
+    observations = torch.randint(0, 3, (5, 1714), dtype=torch.int8)
+    again = load_network(tmp_path / "net.safetensors")
+    with torch.no_grad():
+        for one, other in zip(net(observations, masks, looks), again(observations, masks, looks), strict=True):
+            assert torch.equal(one, other)
+
+
+def test_a_network_that_reads_outlooks_grows():
+    small = outlook_net()
+    form = NetworkForm(make_variant("samurai_card", 3).spec, "flat", (16,), advised=True, outlook=8)
+    large = grow(small, form)
+    assert torch.equal(large.outlook.first.weight, small.outlook.first.weight)
+    with pytest.raises(ValueError, match="only the number of players may differ"):
+        grow(small, replace(form, outlook=4))
 
 
 def test_paranoid_search() -> None:

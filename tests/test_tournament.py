@@ -55,6 +55,16 @@ def test_a_tournament_goes_on_where_it_was_stopped(tmp_path):
     assert again.meetings["random", "random"].decisions == first.meetings["random", "random"].decisions
 
 
+def test_agents_in_another_order_go_on_with_the_same_meeting(tmp_path):
+    config = {"output": tmp_path, "processes": 1, "mirror": False}
+    one_way = tournament.play(tournament.Config(agents=("random", "greedy"), deals=4, **config), QUIET)
+    other_way = tournament.play(tournament.Config(agents=("greedy", "random"), deals=6, **config), QUIET)
+    assert list(other_way.meetings) == [("random", "greedy")]
+    shares = other_way.meetings["random", "greedy"].shares()
+    assert len(shares) == 6
+    assert (shares[:4] == one_way.meetings["random", "greedy"].shares()).all()
+
+
 def test_other_deals_are_played_on_request(tmp_path):
     """The last ten of twenty deals are the ten from number 10 on, and a file holds either."""
     pair = "random", "random"
