@@ -60,6 +60,9 @@ class Config:
     """How far the probability ratio may move."""
     value_weight: float = 0.5
     """Weight of the value loss."""
+    values_only: bool = False
+    """Learn nothing but what returns to expect: for a network, such as learn_playouts makes, that chooses without its
+    hidden layers, and so keeps its choices."""
     max_grad_norm: float = 0.5
     """Gradients are scaled down to this norm."""
     averaging: float = 0.998
@@ -121,6 +124,8 @@ def check(config: Config) -> None:
         raise ValueError("--outlook needs --advised: it reads more of the same")
     if config.outlook and variant.game.compiled.outlook is None:
         raise ValueError(f"{config.game} has no outlook for --outlook to read")
+    if config.values_only and config.initial is None:
+        raise ValueError("--values-only is for a network that chooses already (--initial)")
     if config.trust != 1.0 and not (config.advised and config.initial is None):
         raise ValueError("--trust is the start of a new network with --advised")
     if PAST in (config.teacher, *config.opponents):

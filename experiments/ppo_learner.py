@@ -48,10 +48,12 @@ class Learner:
         self.mean_net = deepcopy(self.net).eval()
         self.extras = Extras(self.net, self.variant.num_players, config.privileged, config.auxiliary > 0)
         self.extras.to(config.device)
+        if config.values_only:
+            keep_choices(self.net, config)
         # The trust in the advice is one number: at the pace of the weights it would never come to where it should be.
-        weights = [tensor for name, tensor in self.net.named_parameters() if name != "trust"]
+        weights = [p for name, p in self.net.named_parameters() if name != "trust" and p.requires_grad]
         groups = [{"params": [*weights, *self.extras.parameters()], "pace": 1.0}]
-        if config.advised:
+        if config.advised and not config.values_only:
             groups.append({"params": [self.net.trust], "pace": TRUST_PACE})
         self.optimizer = torch.optim.Adam(groups, lr=config.learning_rate, eps=1e-5)
         self.shaped = config.reward == "shaped" or config.auxiliary > 0  # whether the games tell of progress
@@ -320,6 +322,21 @@ def first_network(config: Config, form: NetworkForm, variant: Variant) -> Policy
         nn.init.constant_(net.trust, config.trust)
     net.standardise(*random_play(variant, form, config.seed))
     return net
+
+
+def keep_choices(net: PolicyValueNet, config: Config) -> None:
+    """Let nothing learn that a network chooses by.
+
+    Raises:
+        ValueError: it chooses by its hidden layers, which its values cannot do without.
+    """
+    reading = [net.policy.weight, *([net.outlook.known.weight] if net.form.outlook else [])]
+    if any(bool(tensor.any()) for tensor in reading):
+        raise ValueError(
+            f"--values-only: the network in {config.initial} chooses by its hidden layers, which would change"
+        )
+    for name, tensor in net.named_parameters():
+        tensor.requires_grad_(name.startswith(("body.", "value.")))
 
 
 def random_play(variant: Variant, form: NetworkForm, seed: int) -> tuple[torch.Tensor, torch.Tensor | None]:

@@ -49,6 +49,21 @@ def test_the_network_chooses_by_that_and_ppo_goes_on_from_it(learned, tmp_path):
     assert learner.origin["steps"] > 3000
 
 
+def test_values_are_learned_and_choices_stay_to_the_bit(learned, tmp_path):
+    run, net = learned
+    form = {"hidden": (16,), "outlook": 16, "advised": True, "game": "samurai_card"}
+    learner = train(small(tmp_path / "values", **form, initial=run, values_only=True, total_steps=512), QUIET)
+    before, after = net.state_dict(), learner.mean_net.state_dict()
+    changed = {name.split(".")[0] for name in before if not torch.equal(before[name], after[name])}
+    assert changed == {"body", "value"}
+    again = train(small(tmp_path / "all", **form, initial=run, total_steps=512), QUIET)
+    assert not torch.equal(again.mean_net.policy.weight, net.policy.weight)
+    with pytest.raises(ValueError, match="chooses by its hidden layers"):
+        train(small(tmp_path / "no", **form, initial=tmp_path / "all", values_only=True), QUIET)
+    with pytest.raises(ValueError, match="--values-only is for a network that chooses already"):
+        train(small(tmp_path / "no", **form, values_only=True), QUIET)
+
+
 def test_it_goes_on_where_it_stopped_and_repeats(learned, tmp_path):
     run, net = learned
     for part in (0, 2, 3, 4, 5):
