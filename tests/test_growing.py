@@ -50,8 +50,8 @@ def test_a_grown_network_reads_further_opponents_like_the_last_one(game, players
     mask[0, names[:20]] = 1
     shortfall[0, names] = rng.random(len(names))
     with torch.no_grad():
-        expected, values = net(*(torch.from_numpy(a) for a in (small[None], mask[:, names], shortfall[:, names])))
-        found, more = grown(*(torch.from_numpy(a) for a in (large[None], mask, shortfall)))
+        expected, values = net(*(torch.from_numpy(a) for a in (small[None], mask[:, names], shortfall[:, names, None])))
+        found, more = grown(*(torch.from_numpy(a) for a in (large[None], mask, shortfall[..., None])))
     assert torch.allclose(found[:, names], expected, atol=1e-5)
     assert torch.allclose(more[0, 0], values[0, 0], atol=1e-5)
     share = (len(seats) - 1) / (players - 1)
