@@ -37,8 +37,8 @@ from samurai_env.card.topology import CELLS, STEP_X, STEP_Y, VILLAGES, opposite
 from samurai_env.core.bits import bit, lowest, popcount
 from samurai_env.core.compile import jit
 
-# Parameters: those of `advice`, tuned anew; then how much what the others gain counts against a card, and how much
-# what the own next card gains counts for it.
+# Parameters: those of `advice`, a copy that stays when they are tuned anew, since networks have learned by it; then how
+# much what the others gain counts against a card, and how much what the own next card gains counts for it.
 REPLIES, NEXT = range(PARAMETERS, PARAMETERS + 2)
 # What networks read of each action; for a kind of card, of its best cell. Gains are less the price of the card.
 COLUMNS = (
