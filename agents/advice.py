@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from samurai_env.core import bits
-from samurai_env.core.compile import bind, jit
+from samurai_env.core.compile import bind
 from samurai_env.core.game import Game, Variant
 from samurai_env.core.loops import loops_of
 
@@ -44,17 +44,14 @@ def write_outlooks(states, words, scores, out):
             out[i, action, 0] = best - out[i, action, 0] if bits.contains(words, action) else 0.0
 
 
-@jit
-def _nothing(state, looks):
-    """Stands in where a game has no outlook of its own."""
-
-
 @cache
 def _bound(game: Game, quick: bool) -> Any:
     c = game.compiled
     owner = f"{game.name}.quick" if quick else game.name
-    template = look_by_advice if quick or c.outlook is None else look_by_outlook
-    chosen = bind(template, owner, {"advise": c.advise, "look": c.outlook or _nothing})
+    if quick or c.outlook is None:
+        chosen = bind(look_by_advice, owner, {"advise": c.advise})
+    else:
+        chosen = bind(look_by_outlook, owner, {"look": c.outlook})
     return bind(write_outlooks, owner, {"legal": c.legal, "look": chosen})
 
 

@@ -7,8 +7,8 @@ from agents.base import make_agent
 from experiments.match import estimate, one_against_others
 from samurai_env import make_variant
 from samurai_env.card.actions import CELL0
-from samurai_env.card.advice import NEVER, PARAMETERS, PRICE, PRICE_OF, advise_with
-from samurai_env.card.counsel import COLUMNS, COUNSEL, GAIN, NEXT_GAIN, REPLY, WEIGHTS, counsel_with, outlook
+from samurai_env.card.advice import NEVER, PARAMETERS, PRICE, PRICE_OF, Judgement, advise_with, prospects_of
+from samurai_env.card.counsel import COLUMNS, COUNSEL, GAIN, NEXT_GAIN, REPLY, WEIGHTS, outlook, write_looks
 from samurai_env.card.game import GAME
 from samurai_env.card.state import CARD, CELL
 from tests.card_table import PLAYERS, positions
@@ -52,7 +52,9 @@ def test_without_second_thoughts_counsel_is_the_quick_advice(n):
         if not position.over:
             state, legal = position.states[0], position.legal_actions()
             quick = scores_of(advise_with, state, weights[:PARAMETERS])[legal]
-            slow = scores_of(counsel_with, state, weights)[legal]
+            looks = np.empty((190, len(COLUMNS)), np.float32)
+            write_looks(state, looks, Judgement(weights, prospects_of(weights)))
+            slow = looks[legal, COUNSEL]
             # A chosen card's price is in one and not in the other.
             np.testing.assert_allclose(slow - slow.max(), quick - quick.max(), atol=1e-5)
 

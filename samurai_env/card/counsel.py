@@ -265,16 +265,10 @@ def best_other(hand, kind, gains, weights):
 
 
 @jit
-def counsel_with(state, scores, weights):
-    """`counsel` with given parameters (float64, shape (PARAMETERS + 2,))."""
-    looks = np.empty((scores.shape[0], len(COLUMNS)), np.float32)
-    write_looks(state, looks, Judgement(weights, prospects_of(weights)))
-    scores[:] = looks[:, COUNSEL]
-
-
-@jit
 def outlook(state, looks):
-    """Write `COLUMNS` for every legal action of the seat to move (float32, (actions, columns)), 0 for the others.
+    """Write `COLUMNS` for every legal action of the seat to move (float32, (actions, columns)).
+
+    The others have 0, but a counsel of NEVER.
 
     `state` is changed on the way and is as before afterwards.
     """

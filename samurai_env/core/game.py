@@ -74,7 +74,8 @@ class Compiled:
         evaluate: `(state, out)`: write the return each seat can expect (float64), for a state that is not over.
         advise: `(state, scores)`: the built-in player: write a score (float64) for each legal action, higher is better.
         outlook: `(state, looks)`: write for each legal action what `Game.outlook` lists (float32, one row an action
-            id), 0 for the others; None if there is no more to say than `advise` does. The record may change on the way.
+            id); None if there is no more to say than `advise` does. The record may change on the way, and is as before
+            afterwards.
     """
 
     reset: Any
