@@ -14,8 +14,8 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from agents.advice import usual_temperature
+from agents.layers import OutlookLayers, SharedLayers, spatial_layers
 from samurai_env import parse_spec
-from samurai_env.core.encoding import Encoding
 from samurai_env.core.game import Variant
 
 FORMAT = "samurai_env network 2"
@@ -32,6 +32,7 @@ class NetworkForm:
         advised: whether it also reads the game's built-in advice (`agents.advice`).
         shared: width of the layers that read each of the encoding's `things` with the same weights; 0 for none.
         outlook: width of the layers that read the outlook of each action with the same weights; 0 for none.
+        spatial: width of the layers that read planes by convolutions, tokens by attention; 0 for none.
     """
 
     variant: str
@@ -40,106 +41,12 @@ class NetworkForm:
     advised: bool = False
     shared: int = 0
     outlook: int = 0
+    spatial: int = 0
 
 
 def multiplies_bfloat16() -> bool:
     """Whether this processor has instructions for products of bfloat16 numbers."""
     return bool(getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)())
-
-
-class SharedLayers(nn.Module):
-    """Layers that read each of many things of one kind, and score its actions, with the same weights.
-
-    Args:
-        encoding: one that has `things`.
-        advised: whether the advice on a thing's actions is read with it.
-        width: of these layers.
-        known: width of what is known of the whole position when actions are scored.
-
-    Raises:
-        ValueError: the encoding has no things.
-    """
-
-    where: torch.Tensor  # int64 (things, entries): their inputs
-    rest: torch.Tensor  # int64: all other inputs
-
-    def __init__(self, encoding: Encoding, advised: bool, width: int, known: int) -> None:
-        super().__init__()
-        where = encoding.of_things()
-        things = encoding.things
-        assert things is not None
-        self.register_buffer("where", torch.from_numpy(where), persistent=False)
-        rest = np.setdiff1d(np.arange(encoding.shape[0]), where)
-        self.register_buffer("rest", torch.from_numpy(rest), persistent=False)
-        self.actions = slice(things.action, things.action + things.count * things.actions)
-        self.first = nn.Linear(where.shape[1] + things.actions * advised, width)
-        self.second = nn.Linear(width, width)
-        self.third = nn.Linear(width, width)
-        self.known = nn.Linear(known, width, bias=False)
-        self.score = nn.Linear(width, things.actions)
-        nn.init.orthogonal_(self.score.weight, 0.01)
-        nn.init.zeros_(self.score.bias)
-
-    def read(self, inputs: torch.Tensor, advice: torch.Tensor | None = None) -> torch.Tensor:
-        """Each thing as the layers see it, float (batch, things, width)."""
-        rows = inputs[:, self.where]
-        if advice is not None:
-            rows = torch.cat([rows, advice[:, self.actions].unflatten(1, (len(self.where), -1))], 2)
-        return self.second(self.first(rows).relu()).relu()
-
-    def scores(self, seen: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
-        """What to add to the logits of the things' actions, float (batch, these actions)."""
-        return self.score((self.third(seen) + self.known(hidden)[:, None]).relu()).flatten(1)
-
-
-class OutlookLayers(nn.Module):
-    """Layers that read the outlook of each legal action (`agents.advice`) with the same weights, and score it.
-
-    Args:
-        columns: of the outlook.
-        width: of these layers.
-        known: width of what is known of the whole position.
-    """
-
-    pace: torch.Tensor  # float (columns,): by what they are multiplied
-
-    def __init__(self, columns: int, width: int, known: int) -> None:
-        super().__init__()
-        self.register_buffer("pace", torch.ones(columns))
-        self.first = nn.Linear(2 * columns, width)
-        self.known = nn.Linear(known, width, bias=False)
-        self.second = nn.Linear(width, width)
-        self.score = nn.Linear(width, 1)
-        nn.init.zeros_(self.known.weight)
-        nn.init.orthogonal_(self.score.weight, 0.01)
-        nn.init.zeros_(self.score.bias)
-
-    def scores(self, looks: torch.Tensor, row: torch.Tensor, known: torch.Tensor | None = None) -> torch.Tensor:
-        """Score legal actions, each seen as it is and beside the mean of those of its position.
-
-        Args:
-            looks: float (legal actions of all positions, columns).
-            row: int64 (legal actions of all positions,): to which position each belongs.
-            known: float (positions, width), of the whole position.
-
-        Returns:
-            float (legal actions of all positions,).
-        """
-        looks = looks * self.pace
-        count = torch.bincount(row)
-        mean = torch.zeros((len(count), looks.shape[1]), dtype=looks.dtype, device=looks.device).index_add(
-            0, row, looks
-        )
-        seen = self.first(torch.cat([looks, looks - (mean / count[:, None].clamp_min(1))[row]], 1))
-        if known is not None:
-            seen = seen + known[row]
-        return self.score(self.second(seen.relu()).relu())[:, 0]
-
-    def forward(self, looks: torch.Tensor, masks: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
-        """What to add to the logits, float (batch, actions), 0 for illegal actions."""
-        legal = masks > 0
-        scores = self.scores(looks[legal], legal.nonzero()[:, 0], self.known(hidden))
-        return torch.zeros(legal.shape, dtype=scores.dtype, device=scores.device).masked_scatter(legal, scores)
 
 
 class PolicyValueNet(nn.Module):
@@ -168,6 +75,9 @@ class PolicyValueNet(nn.Module):
             encoding, known = variant.encoding(form.encoding), (inputs, *form.hidden)[-1]
             self.shared = SharedLayers(encoding, form.advised, form.shared, known)
             inputs += 2 * form.shared - self.shared.where.numel()
+        if form.spatial:
+            self.spatial = spatial_layers(variant.encoding(form.encoding), form.spatial)
+            inputs += self.spatial.outputs - self.mean.numel()
         widths = [inputs, *form.hidden]
         self.body = nn.Sequential()
         for before, after in pairwise(widths):
@@ -188,15 +98,22 @@ class PolicyValueNet(nn.Module):
     def standardise(self, observations: torch.Tensor, looks: torch.Tensor | None = None) -> None:
         """From now on subtract the mean of these inputs and divide by their deviation (rare ones: by a fifth).
 
-        Things that are read with the same weights are measured together.
+        Things and places that are read with the same weights are measured together.
 
         Args:
             observations: (rows, ...).
             looks: (actions, columns), outlooks of legal actions, for a network with such layers.
         """
-        rows = observations.flatten(1).float()
-        self.mean.copy_(rows.mean(0))
-        self.scale.copy_(1.0 / rows.std(0).clamp_min(0.2))
+        if self.form.spatial:
+            axis = 1 + parse_spec(self.form.variant).encoding(self.form.encoding).axis
+            columns = observations[::4].movedim(axis, -1).flatten(0, -2).float()  # each has many places
+            shape = [-1 if i == axis else 1 for i in range(1, observations.dim())]
+            mean, deviation = (x.view(shape).expand(observations.shape[1:]) for x in (columns.mean(0), columns.std(0)))
+        else:
+            rows = observations.flatten(1).float()
+            mean, deviation = rows.mean(0), rows.std(0)
+        self.mean.copy_(mean.flatten())
+        self.scale.copy_(1.0 / deviation.flatten().clamp_min(0.2))
         if self.form.shared:
             where = self.shared.where
             things = rows[:, where].flatten(0, 1)
@@ -232,6 +149,8 @@ class PolicyValueNet(nn.Module):
             seen = self.shared.read(*parts)
             parts[0] = inputs[:, self.shared.rest]
             parts += [seen.mean(1), seen.amax(1)]
+        if self.form.spatial:
+            parts[0] = self.spatial(inputs.view(observations.shape))
         hidden = self.body(torch.cat(parts, 1))
         logits = self.policy(hidden).float()
         if self.form.shared:
@@ -301,7 +220,7 @@ def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
     card = read_card(path)
     try:
         widths = tuple(int(w) for w in card["hidden"])
-        layers = {name: int(card.get(name, 0)) for name in ("shared", "outlook")}
+        layers = {name: int(card.get(name, 0)) for name in ("shared", "outlook", "spatial")}
         form = NetworkForm(str(card["variant"]), str(card["encoding"]), widths, bool(card["advised"]), **layers)
         net = PolicyValueNet(form)
         net.load_state_dict(load_file(path, device="cpu"))

@@ -6,6 +6,7 @@ from pathlib import Path
 import torch
 
 from agents.base import make_agent
+from agents.layers import spatial_layers
 from agents.networks import multiplies_bfloat16
 from experiments.common import at_least, parse_options
 from experiments.ppo_company import PAST, own_search
@@ -34,6 +35,8 @@ class Config:
     """Width of layers that read all villages (card game, "flat") with the same weights; 0 for none."""
     outlook: int = 0
     """Width of layers that read what becomes of each action (card game, with --advised); 0 for none."""
+    spatial: int = 0
+    """Width of layers that read places: convolutions with "planes", attention with "tokens"; 0 for none."""
     advised: bool = False
     """The network also reads the game's built-in advice, and begins as the built-in player with a temperature."""
     trust: float = 1.0
@@ -107,7 +110,7 @@ def check(config: Config) -> None:
         config, 1, "total_steps", "num_envs", "num_steps", "minibatch", "epochs", "checkpoint_every", "evaluate_deals"
     )
     at_least(config, 0, "evaluate_every", "teacher_steps", "seed", "entropy", "clip", "learning_rate", "max_grad_norm")
-    at_least(config, 0, "value_weight", "gae_lambda", "averaging", "trust", "shared", "outlook", "auxiliary")
+    at_least(config, 0, "value_weight", "gae_lambda", "averaging", "trust", "shared", "outlook", "spatial", "auxiliary")
     if config.precision not in ("float32", "bfloat16"):
         raise ValueError(f"--precision is float32 or bfloat16, not {config.precision}")
     if not config.averaging < 1:
@@ -120,6 +123,8 @@ def check(config: Config) -> None:
     encoding = variant.encoding_name(config.encoding)
     if config.shared and variant.encoding(encoding).things is None:
         raise ValueError(f"--shared needs an encoding with things of one kind; {config.game} {encoding!r} has none")
+    if config.spatial:
+        spatial_layers(variant.encoding(encoding), config.spatial)
     if config.outlook and not config.advised:
         raise ValueError("--outlook needs --advised: it reads more of the same")
     if config.outlook and variant.game.compiled.outlook is None:

@@ -40,7 +40,7 @@ class Learner:
         torch.manual_seed(config.seed)
         self.variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
         self.encoding = self.variant.encoding_name(config.encoding)
-        layers = {"shared": config.shared, "outlook": config.outlook}
+        layers = {"shared": config.shared, "outlook": config.outlook, "spatial": config.spatial}
         form = NetworkForm(self.variant.spec, self.encoding, tuple(config.hidden), config.advised, **layers)
         self.advice = Advice(self.variant) if config.advised else None
         self.columns = len(self.variant.game.outlook) if config.outlook else 1
