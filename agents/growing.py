@@ -56,8 +56,11 @@ def grow(net: PolicyValueNet, form: NetworkForm) -> PolicyValueNet:
         ValueError: the forms differ in more than the number of players, or there is no way from one to the other.
     """
     small, large = parse_spec(net.form.variant), parse_spec(form.variant)
-    if small.game != large.game or replace(net.form, variant=form.variant) != form:
-        raise ValueError(f"a network {net.form} cannot become one of {form}: only the number of players may differ")
+    like = net.form if small.game != large.game else replace(net.form, variant=form.variant)
+    if like != form:
+        raise ValueError(
+            f"a network grows if only the number of players differs; this one has {like.differences(form)}"
+        )
     few, many = small.num_players, large.num_players
     if not 2 <= few < many or form.encoding != "flat" or form.shared or not form.hidden:
         raise ValueError(

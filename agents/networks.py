@@ -43,6 +43,11 @@ class NetworkForm:
     outlook: int = 0
     spatial: int = 0
 
+    def differences(self, wanted: "NetworkForm") -> str:
+        """What is otherwise here than wanted, such as "hidden (64,) instead of (256, 256)"."""
+        here, there = asdict(self), asdict(wanted)
+        return ", ".join(f"{name} {here[name]} instead of {there[name]}" for name in here if here[name] != there[name])
+
 
 def multiplies_bfloat16() -> bool:
     """Whether this processor has instructions for products of bfloat16 numbers."""

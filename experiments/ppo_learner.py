@@ -315,7 +315,7 @@ def first_network(config: Config, form: NetworkForm, variant: Variant) -> Policy
             net = grow(net, form)
             net.standardise(*random_play(variant, form, config.seed))
         if net.form != form:
-            raise ValueError(f"the network in {config.initial} is {net.form}, this run asks for {form}")
+            raise ValueError(f"the network in {config.initial} does not fit this run: {net.form.differences(form)}")
         return net.train()
     net = PolicyValueNet(form)
     if form.advised:

@@ -475,7 +475,7 @@ def test_a_network_that_reads_outlooks_grows():
     form = NetworkForm(make_variant("samurai_card", 3).spec, "flat", (16,), advised=True, outlook=8)
     large = grow(small, form)
     assert torch.equal(large.outlook.first.weight, small.outlook.first.weight)
-    with pytest.raises(ValueError, match="only the number of players may differ"):
+    with pytest.raises(ValueError, match="only the number of players differs"):
         grow(small, replace(form, outlook=4))
 
 

@@ -63,9 +63,9 @@ def test_a_grown_network_reads_further_opponents_like_the_last_one(game, players
     ("players", "changed", "message"),
     [
         (2, {}, "becomes one for more"),
-        (3, {"hidden": (12, 9)}, "only the number of players may differ"),
-        (3, {"advised": False}, "only the number of players may differ"),
-        (3, {"game": "samurai_card"}, "only the number of players may differ"),
+        (3, {"hidden": (12, 9)}, "only the number of players differs"),
+        (3, {"advised": False}, "only the number of players differs"),
+        (3, {"game": "samurai_card"}, "only the number of players differs"),
     ],
 )
 def test_what_cannot_grow_is_refused(players, changed, message):
@@ -84,5 +84,5 @@ def test_a_run_begins_with_a_grown_network(tmp_path):
     assert learner.net.scale.max() > 1, "its inputs are standardised anew"
     learner.collect()
     learner.update()
-    with pytest.raises(ValueError, match="this run asks for"):
+    with pytest.raises(ValueError, match="does not fit this run"):
         learner = Learner(replace(config, num_players=2, initial=tmp_path / "two.safetensors", hidden=(9,)))

@@ -373,7 +373,7 @@ def test_refusals(tmp_path):
     train(config, console)
     with pytest.raises(SystemExit, match="already holds a run"):
         train(config, console)
-    with pytest.raises(ValueError, match="this run asks for"):
+    with pytest.raises(ValueError, match="does not fit this run"):
         train(dataclasses.replace(config, hidden=(16,), resume=True), console)
     with pytest.raises(ValueError, match="the checkpoint has 8 games"):
         train(dataclasses.replace(config, num_envs=4, resume=True), console)
@@ -381,7 +381,7 @@ def test_refusals(tmp_path):
         train(small(tmp_path / "half", precision="half"), console)
     with pytest.raises(ValueError, match="rival-share is a share from 0 to 1, not 2"):
         train(small(tmp_path / "share", rivals=("greedy",), rival_share=2.0), console)
-    with pytest.raises(ValueError, match="this run asks for"):
+    with pytest.raises(ValueError, match="does not fit this run"):
         train(small(tmp_path / "form", initial=tmp_path / "run", advised=True), console)
     path = tmp_path / "run" / "checkpoint.safetensors"
     path.write_bytes(path.read_bytes()[:200])
