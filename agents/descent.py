@@ -82,10 +82,10 @@ def simulate(state, nodes, i, path, method, room):
             usual = FLOOR / bits.count(words)
         elif depth == 0 or (this.visits >= method.after and this.known != WAITING):
             if this.known == ADVISED:
-                this.known = WAITING
+                this.known = WAITING  # others that come by need not ask as well
             return depth
         elif this.visits + this.pending == 1:
-            break
+            break  # a leaf of `agents.mcts`
         else:
             if this.known == 0:
                 write_priors(state, words, method.advice, room.scores, this)
