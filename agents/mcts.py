@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents import priors, rollouts
+from agents import rollouts
 from agents.advice import usual_temperature
 from agents.base import read_settings
 from agents.tree import Findings, back_up, begin, best_child, clear, new_findings, new_trees, read_roots
@@ -23,7 +23,7 @@ from samurai_env.core.game import Game, Variant
 legal: Any = None
 step: Any = None
 redetermine: Any = None
-write_priors: Any = None
+advise: Any = None
 roll_out: Any = None
 
 
@@ -101,6 +101,24 @@ class Room(NamedTuple):
     out: np.ndarray
 
 
+def write_priors(state, words, temperature, scores, node):
+    """Write the priors of the legal actions (`words`): the softmax of their advice, or all alike."""
+    node.known = 1
+    total, best = 0.0, -np.inf
+    if temperature < np.inf:
+        advise(state, scores)
+        for action in range(scores.shape[0]):
+            if bits.contains(words, action):
+                best = max(best, scores[action])
+    for action in range(scores.shape[0]):
+        if bits.contains(words, action):
+            chance = np.exp((scores[action] - best) / temperature) if temperature < np.inf else 1.0
+            node.prior[action] = chance
+            total += chance
+    for action in range(scores.shape[0]):
+        node.prior[action] /= total
+
+
 @jit
 def turn_against(seat, out):
     """Give all others the opposite of what a seat gets, shared among them."""
@@ -119,8 +137,7 @@ def simulate(state, nodes, used, method, room, rng):
         legal(state, words)
         if nodes[node].known == 0:
             write_priors(state, words, method.temperature, room.scores, nodes[node])
-            nodes[node].known = 1
-        usual = priors.LEAST / bits.count(words)
+        usual = 0.5 / bits.count(words)
         child, action = best_child(nodes, node, words, state.seat, method.exploration, usual, eager, 0.0)
         if action >= 0:
             child = used
@@ -174,10 +191,11 @@ def _bound(game: Game) -> Any:
         "legal": c.legal,
         "step": c.step,
         "redetermine": c.redetermine,
-        "write_priors": priors.bound(game),
+        "advise": c.advise,
         "roll_out": rollouts.bound(game),
     }
-    scope["simulate"] = bind(simulate, game.name, scope)
+    for template in (write_priors, simulate):
+        scope[template.__name__] = bind(template, game.name, scope)
     return bind(search, game.name, scope)
 
 

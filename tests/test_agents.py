@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from agents import descent, rollouts, search
+from agents import rollouts, search
 from agents.base import make_agent
 from agents.growing import grow
 from agents.mcts import MCTSAgent, Settings
 from agents.networks import NetworkForm, PolicyValueNet, load_network, save_network
-from agents.tree import begin, best_child, clear, new_trees
+from agents.tree import best_child, clear, new_trees
 from experiments.match import estimate, one_against_others, wilson
 from samurai_env import game_names, make_variant
 from samurai_env.core.loops import loops_of
@@ -30,7 +30,6 @@ SPECS = [
     "ppo:NET",
     "search:NET:20,together=3,fpu=0.2",
     "search:NET:20,mix=0.5,depth=4",
-    "search:NET:40,after=3,mix=0.5,depth=4",
 ]
 
 
@@ -90,11 +89,10 @@ def test_legal_repeatable_and_blind(variant, spec, saved):
     assert agent.act(states, keys).tolist() == actions.tolist()
 
 
-@pytest.mark.parametrize("spec", ["search:NET:50", "search:NET:50,after=2"])
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
-def test_search_with_a_network_counts_its_simulations(variant, spec, saved):
+def test_search_with_a_network_counts_its_simulations(variant, saved):
     states = positions(variant, 4, 7)
-    agent = make_agent(saved(spec, variant), variant)
+    agent = make_agent(saved("search:NET:50", variant), variant)
     actions, counts, values = agent.visits(states, np.arange(4, dtype=np.uint64))
     assert (counts.sum(1) == 49).all()  # the first asks the network about the root
     assert (counts[np.arange(4), actions] == counts.max(1)).all()
@@ -131,83 +129,6 @@ def test_search_asks_the_network_about_every_action_that_it_tries(variant, saved
     assert children > 20
     assert nodes[0]["visits"] == 300
     assert found.counts.sum() == 299
-
-
-@pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
-def test_search_asks_the_network_sparingly(variant, saved, monkeypatch):
-    """Once about the root and about each node that has been visited some times, of whatever games search together."""
-    kept, asked = [], 0
-
-    def keep(*arguments):
-        kept.append(new_trees(*arguments))
-        return kept[-1]
-
-    monkeypatch.setattr(search, "new_trees", keep)
-    agent = make_agent(saved("search:NET:400,after=6,depth=4", variant), variant)
-    evaluate = agent._player.evaluate
-
-    def count(states):
-        nonlocal asked
-        asked += len(states)
-        return evaluate(states)
-
-    agent._player.evaluate = count
-    found = agent.visits(positions(variant, 3, 7), np.arange(3, dtype=np.uint64))
-    assert found.counts.sum() == 3 * 399
-    answered, open_nodes = 0, 0
-    for nodes in kept[0]:
-        waiting = [0]
-        while waiting:
-            index = waiting.pop()
-            node = nodes[index]
-            assert node["pending"] == 0
-            if node["known"] == descent.ANSWERED:
-                answered += 1
-                assert index == 0 or node["visits"] > 6
-            else:
-                open_nodes += 1
-                assert node["known"] in (0, descent.ADVISED)
-                # A node is asked about when it is next visited; at the end of a game there is nothing to ask.
-                assert node["visits"] <= 6 or node["child"] < 0
-            child = int(node["child"])
-            while child >= 0:
-                waiting.append(child)
-                child = int(nodes[child]["sibling"])
-    assert asked == answered
-    assert 3 < answered < open_nodes
-
-
-def test_what_roll_outs_found_is_mixed_with_a_later_answer():
-    """A node's worth is in the end what it would be if the network had been asked at its first visit."""
-    variant = make_variant("samurai", 3)
-    trees = new_trees(1, 2, variant)
-    begin(trees)
-    clear(trees[0, 1], 5, -1)
-    root, node = trees[0]["value"][0], trees[0]["value"][1]
-    root[:], node[:] = [2.0, -1.0, -1.0], [1.5, -1.5, 0.0]
-    trees[0]["visits"][:2], trees[0]["pending"][:2] = (5, 3), 1
-    leaves = variant.new(1).reshape(1, 1)
-    leaves["seat"] = 1
-    expected = np.array([[0.5, 0.25, -0.75]], np.float32)  # of seats 1, 2, 0
-    mixed = np.array([[0.25, 0.25, -0.5]], np.float32)
-    log_probs = np.full((1, variant.num_actions), -1e9, np.float32)
-    log_probs[0, :2] = np.log(0.5)
-    nothing = np.zeros(0)
-    room = descent.Room(trees, nothing, nothing, nothing, nothing, nothing, np.zeros(3))
-    method = descent.Method(1.0, 1.0, 0.0, 0.25, 3, 16, 1.0)
-    paths, depths = np.array([[[0, 1]]], np.int32), np.array([[1]], np.int32)
-    trees[0]["prior"][1][7] = 0.9  # advice
-    descent.learn(method, room, leaves, paths, depths, log_probs, expected, mixed)
-    by_seat, sample = np.array([-0.75, 0.5, 0.25]), np.array([-0.5, 0.25, 0.25])
-    before = 0.25 * np.array([1.5, -1.5, 0.0]) + 0.75 * 3 * by_seat
-    assert np.allclose(trees[0]["value"][1], before + sample)
-    assert np.allclose(trees[0]["value"][0], [2.0, -1.0, -1.0] - np.array([1.5, -1.5, 0.0]) + before + sample)
-    assert trees[0]["visits"][:2].tolist() == [6, 4]
-    assert np.flatnonzero(trees[0]["prior"][1]).tolist() == [0, 1]
-    # Asked again it has nothing to mend.
-    value = trees[0]["value"][1].copy()
-    descent.learn(method, room, leaves, paths, depths, log_probs, expected, mixed)
-    assert np.allclose(trees[0]["value"][1], value + sample)
 
 
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
@@ -324,7 +245,6 @@ def test_network_files_that_are_missing_damaged_or_foreign(tmp_path):
         ("5,temperature=0", "temperature of the priors is above 0"),
         ("5,fpu=-0.1", "not yet tried: 0 or more"),
         ("5,together=-1", "together are 1 or more"),
-        ("5,after=-1", "asked after 0 visits or more"),
         ("5,worlds=1", "no setting 'worlds'"),
         ("5,mix=2", "mix is a share from 0 to 1"),
     ]:
