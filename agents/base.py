@@ -63,6 +63,9 @@ def make_agent(spec: str, variant: Variant) -> Agent:
     return _makers[name][1](variant, argument)
 
 
+LARGEST = 2**31  # whole numbers in a spec are below
+
+
 def no_argument(name: str, argument: str) -> None:
     """Refuse an argument to an agent that takes none.
 
@@ -100,4 +103,7 @@ def read_settings(name: str, argument: str, numbers: Mapping[str, Callable[[str]
             given[key] = numbers[key](text)
         except ValueError:
             raise ValueError(f"setting {key} of {name} is a number, not {text!r}") from None
+    for key, value in given.items():
+        if isinstance(value, int) and abs(value) >= LARGEST:
+            raise ValueError(f"{key} of {name} is below {LARGEST:,}, not {value:,}")
     return given

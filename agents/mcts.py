@@ -205,12 +205,20 @@ class MCTSAgent:
     def __init__(self, variant: Variant, settings: Settings) -> None:
         if settings.simulations < 1:
             raise ValueError(f"a search needs at least 1 simulation a decision, not {settings.simulations}")
+        if not 0 <= settings.exploration < np.inf:
+            raise ValueError(f"the exploration of a search is 0 or more, not {settings.exploration}")
         if not settings.temperature > 0:
             raise ValueError(f"the temperature of a search is above 0, not {settings.temperature}")
-        if settings.tree == 0:
+        if settings.depth < -1:
+            raise ValueError(f"roll-outs have 0 decisions or more, or all (-1), not {settings.depth}")
+        if not 0 <= settings.greedy <= 1:
+            raise ValueError(f"greedy is a share from 0 to 1, not {settings.greedy}")
+        if settings.tree == 0 or settings.tree < -1:
             raise ValueError("the tree of a search may choose 1 decision or more, or all (-1), not 0")
         if not 0 <= settings.worlds <= settings.simulations:
             raise ValueError(f"worlds are from 0 to the number of simulations, not {settings.worlds}")
+        if settings.paranoid not in (0, 1):
+            raise ValueError(f"paranoid is 0 or 1, not {settings.paranoid}")
         if settings.paranoid and variant.game.cooperative:
             raise ValueError(f"in {variant.game.name} nobody plays against anybody: paranoid is 0")
         if variant.game.compiled.evaluate is None:

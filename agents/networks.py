@@ -231,8 +231,13 @@ def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
         net.load_state_dict(load_file(path, device="cpu"))
     except (KeyError, TypeError) as error:
         raise ValueError(f"{path.with_suffix('.json')} lacks or misstates {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{path.with_suffix('.json')} describes no network: {error}") from None
     except (SafetensorError, RuntimeError) as error:
-        raise ValueError(f"{path} is damaged or does not fit its card: {str(error).splitlines()[0]}") from None
+        why = " ".join(str(error).split())
+        raise ValueError(f"{path} is damaged or does not fit its card: {why[:200]}") from None
+    if not all(bool(tensor.isfinite().all()) for tensor in net.state_dict().values()):
+        raise ValueError(f"{path} holds numbers that are not finite")
     return net.to(device).eval()
 
 

@@ -66,6 +66,8 @@ class Settings:
         """
         if self.simulations < 1:
             raise ValueError(f"a search needs at least 1 simulation a decision, not {self.simulations}")
+        if not 0 <= self.exploration < np.inf:
+            raise ValueError(f"the exploration of a search is 0 or more, not {self.exploration}")
         if not 0 < self.temperature < np.inf:
             raise ValueError(f"the temperature of the priors is above 0, not {self.temperature}")
         if not 0 <= self.fpu < np.inf:
@@ -74,6 +76,8 @@ class Settings:
             raise ValueError(f"simulations that descend together are 1 or more, or 0 for some, not {self.together}")
         if not 0 <= self.mix <= 1:
             raise ValueError(f"mix is a share from 0 to 1, not {self.mix}")
+        if self.depth < -1:
+            raise ValueError(f"roll-outs have 0 decisions or more, or all (-1), not {self.depth}")
 
 
 NUMBERS = {

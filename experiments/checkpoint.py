@@ -64,7 +64,7 @@ def load(learner: Learner) -> None:
     run = learner.config.run
     net = load_network(run / "model.safetensors")
     if net.form != learner.net.form:
-        raise ValueError(f"the network in {run} is {net.form}, this run asks for {learner.net.form}")
+        raise ValueError(f"the network in {run} does not fit this run: {net.form.differences(learner.net.form)}")
     kept = json.loads((run / "model.json").read_text(encoding="utf-8"))["notes"]
     learner.mean_net.load_state_dict(net.state_dict())
     try:

@@ -1,5 +1,6 @@
 """Small things that several programs need."""
 
+import os
 import platform
 import re
 import signal
@@ -69,6 +70,11 @@ def cpu_name() -> str:
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+def machine() -> str:
+    """Name and number of cores of the processor."""
+    return f"{cpu_name()}, {os.cpu_count()} cores"
 
 
 def run_program(name: str, settings: type[Any], main: Callable[[Any], Any], about: str | None) -> None:

@@ -29,7 +29,7 @@ from experiments.common import (
     Interrupt,
     at_least,
     commit,
-    cpu_name,
+    machine,
     parse_options,
     progress_bar,
     run_program,
@@ -115,39 +115,38 @@ class Wins:
         self.path = path
         self.returns: dict[tuple[str, str], dict[int, list[float]]] = {}
         self.commits: dict[tuple[str, str], list[str]] = {}  # that played: a table may grow in several runs
-        self.machine = ""  # that played last
+        self.machines: dict[tuple[str, str], list[str]] = {}  # on which
         if not path.exists():
             return
         try:
             saved = json.loads(path.read_text(encoding="utf-8"))
-            self.machine = str(saved["machine"])
             for found in saved["returns"]:
                 chunks = {int(first): chunk for first, chunk in found["chunks"].items()}
                 self.returns[found["agent"], found["variant"]] = chunks
                 self.commits[found["agent"], found["variant"]] = list(found["commits"])
+                self.machines[found["agent"], found["variant"]] = list(found["machines"])
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"{path} is damaged ({error!r}); move it away or choose another --output") from None
 
     def add(self, agent: str, variant: str, first: int, returns: list[float], commit_: str) -> None:
         """Keep what a chunk returned, and the commit that played it."""
         self.returns[agent, variant][first] = returns
-        commits = self.commits.setdefault((agent, variant), [])
-        if commit_ not in commits:
-            commits.append(commit_)
+        for kept, now in ((self.commits, commit_), (self.machines, machine())):
+            if now not in kept.setdefault((agent, variant), []):
+                kept[agent, variant].append(now)
 
     def write(self) -> None:
         """Write all results with what is needed to repeat them."""
-        self.machine = f"{cpu_name()}, {os.cpu_count()} cores"
         record = {
             "version": __version__,
             "python": platform.python_version(),
-            "machine": self.machine,
             "deal_seeds": f"{MATCH_SEED} + number of the game",
             "returns": [
                 {
                     "agent": agent,
                     "variant": variant,
                     "commits": self.commits[agent, variant],
+                    "machines": self.machines[agent, variant],
                     "chunks": {str(first): chunks[first] for first in sorted(chunks)},
                 }
                 for (agent, variant), chunks in self.returns.items()

@@ -153,10 +153,11 @@ def setting(variant: str) -> str:
 def origin(results: Results, again: tournament.Config) -> str:
     """By what and where a table was played, and the command that goes on from there."""
     commits = sorted({commit for meeting in results.meetings.values() for commit in meeting.commits})
+    machines = sorted({machine for meeting in results.meetings.values() for machine in meeting.machines})
     lines = [
         f"- Code: commit {', '.join(commits)}" + (" (+: with uncommitted changes)" if "+" in "".join(commits) else ""),
         "- Versions: " + ", ".join(f"{name} {number}" for name, number in results.origin["versions"].items()),
-        f"- Machine: {results.origin['machine']}; seeds of the deals: {results.origin['deal_seeds']}",
+        f"- Machine: {'; '.join(machines)}. Seeds of the deals: {results.origin['deal_seeds']}",
         *(f"- Network of `{spec}`: SHA-256 {digits}..." for spec, digits in results.networks.items()),
     ]
     lines.append("- To go on from these results, or with another `--output` anew:")
@@ -213,7 +214,8 @@ def team(board: Board, folder: Path) -> str | None:
         parts += [f"`{agent}`, {span(counts)} games each:", table(head, rows)]
         parts.append(f"```sh\n{command_line('experiments.cooperative', again)}\n```")
     commits = sorted({commit for found in wins.commits.values() for commit in found})
-    parts.append(f"- Code: commit {', '.join(commits)}\n- Machine: {wins.machine}")
+    machines = sorted({machine for found in wins.machines.values() for machine in found})
+    parts.append(f"- Code: commit {', '.join(commits)}\n- Machine: {'; '.join(machines)}")
     return "\n\n".join(parts)
 
 

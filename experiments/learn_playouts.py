@@ -215,7 +215,8 @@ def learn(config: Config, console: Console) -> PolicyValueNet:
     Raises:
         ValueError: a setting is impossible, or the game has no outlook.
     """
-    at_least(config, 1, "deals", "epochs", "minibatch", "processes", "outlook")
+    at_least(config, 2 * DEALS, "deals")  # a part to learn from, one held out
+    at_least(config, 1, "epochs", "minibatch", "processes", "outlook")
     at_least(config, 1e-6, "softness", "learning_rate")
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     if variant.game.compiled.outlook is None:
@@ -238,7 +239,8 @@ def learn(config: Config, console: Console) -> PolicyValueNet:
     looks, worths, row = held_out.rows(torch.arange(len(held_out)))
     scores = {"advice": -looks[:, 0], "network": logits(net, looks, row)}
     worth = {name: round(worth_of_choices(held_out, score, row, worths), 4) for name, score in scores.items()}
-    console.print(f"{len(held_out):,} positions held out: choices are worth {worth} more than chance")
+    told = ", ".join(f"{value} by the {name}" for name, value in worth.items())
+    console.print(f"{len(held_out):,} positions held out: choices are worth {told} more than chance")
     settings = {**asdict(config), "run": str(config.run)}
     del settings["processes"]
     notes = {

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import platform
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.networks import weights_file, write_atomically
-from experiments.common import cpu_name
+from experiments.common import machine
 from experiments.match import MATCH_SEED, stop_after
 from samurai_env import __version__
 
@@ -42,12 +41,14 @@ class Meeting:
         seconds: processor time that the one and the others thought.
         decisions: that the one and the others made in that time.
         commits: of the code that played.
+        machines: on which it played.
     """
 
     deals: dict[int, list[float]] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
     decisions: list[int] = field(default_factory=lambda: [0, 0])
     commits: list[str] = field(default_factory=list)
+    machines: list[str] = field(default_factory=list)
 
     def shares(self, deals: int | None = None, width: float | None = None) -> np.ndarray:
         """Win shares in order of deals, from the first on and without a gap.
@@ -66,13 +67,14 @@ class Meeting:
         return found if width is None else found[: stop_after(found, width)]
 
     def add(self, chunk: Chunk, commit_: str) -> None:
-        """Keep what a worker played."""
+        """Keep what a worker on this machine played."""
         self.deals.update(enumerate(chunk.shares, chunk.first))
         for who in (0, 1):
             self.seconds[who] += chunk.seconds[who]
             self.decisions[who] += chunk.decisions[who]
-        if commit_ not in self.commits:
-            self.commits.append(commit_)
+        for kept, now in ((self.commits, commit_), (self.machines, machine())):
+            if now not in kept:
+                kept.append(now)
 
 
 def fingerprint(spec: str) -> str | None:
@@ -103,7 +105,7 @@ class Results:
         variant: spec of what is played.
         meetings: by the one agent and the others.
         networks: by spec of an agent: the fingerprint of its network.
-        origin: with what the file was last written: command, versions, machine.
+        origin: with what the file was last written: command, versions, seeds.
     """
 
     def __init__(self, path: Path, variant: str | None = None, first_deal: int = 0) -> None:
@@ -130,10 +132,11 @@ class Results:
             saved = json.loads(self.path.read_text(encoding="utf-8"))
             self.variant = str(saved["variant"])
             self.networks = dict(saved["networks"])
-            self.origin = {key: saved[key] for key in ("command", "versions", "machine", "deal_seeds")}
+            self.origin = {key: saved[key] for key in ("command", "versions", "deal_seeds")}
             for found in saved["meetings"]:
                 deals = {number: row for number, row in enumerate(found["shares"]) if row is not None}
-                meeting = Meeting(deals, list(found["seconds"]), list(found["decisions"]), list(found["commits"]))
+                lists = (list(found[name]) for name in ("seconds", "decisions", "commits", "machines"))
+                meeting = Meeting(deals, *lists)
                 self.meetings[found["one"], found["others"]] = meeting
         except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{self.path} is damaged ({error!r}); move it away or choose another --output") from None
@@ -160,7 +163,6 @@ class Results:
         self.origin = {
             "command": command,
             "versions": versions(),
-            "machine": f"{cpu_name()}, {os.cpu_count()} cores",
             "deal_seeds": self.seeds,
         }
         record = {"variant": self.variant, **self.origin, "networks": self.networks}
@@ -177,6 +179,7 @@ def _as_json(pair: Pair, meeting: Meeting) -> dict[str, Any]:
         "one": pair[0],
         "others": pair[1],
         "commits": meeting.commits,
+        "machines": meeting.machines,
         "seconds": [round(seconds, 3) for seconds in meeting.seconds],
         "decisions": meeting.decisions,
         # Most shares are 0 or 1: as integers they need half the room.

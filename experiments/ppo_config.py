@@ -11,6 +11,7 @@ from agents.networks import multiplies_bfloat16
 from experiments.common import at_least, parse_options
 from experiments.ppo_company import PAST, own_search
 from samurai_env import make_variant
+from samurai_env.envs.common import REWARDS
 
 
 @dataclass
@@ -111,6 +112,14 @@ def check(config: Config) -> None:
     )
     at_least(config, 0, "evaluate_every", "teacher_steps", "seed", "entropy", "clip", "learning_rate", "max_grad_norm")
     at_least(config, 0, "value_weight", "gae_lambda", "averaging", "trust", "shared", "outlook", "spatial", "auxiliary")
+    if config.reward not in REWARDS:
+        raise ValueError(f"--reward is {' or '.join(REWARDS)}, not {config.reward!r}")
+    if config.teacher_steps > config.total_steps:
+        raise ValueError(f"--teacher-steps {config.teacher_steps} are more than --total-steps {config.total_steps}")
+    if not config.gae_lambda <= 1:
+        raise ValueError(f"--gae-lambda is from 0 to 1, not {config.gae_lambda}")
+    if not (config.clip > 0 and config.max_grad_norm > 0):
+        raise ValueError("with --clip 0 or --max-grad-norm 0 nothing would be learned")
     if config.precision not in ("float32", "bfloat16"):
         raise ValueError(f"--precision is float32 or bfloat16, not {config.precision}")
     if not config.averaging < 1:

@@ -1,6 +1,6 @@
 """Write the network of a training run as a small file to be kept with the project.
 
-    python -m experiments.publish --run runs/mine --to weights/samurai-2.safetensors
+    python -m experiments.publish --run runs/mine --to weights/mine.safetensors
 
 Weights are rounded to half precision, which halves the file; the card beside it says how the network was made.
 """
@@ -23,6 +23,8 @@ class Config:
     """Folder of the training run."""
     to: Path = Path("weights/network.safetensors")
     """File to write, with its card beside it."""
+    replace: bool = False
+    """Overwrite a network that is there."""
 
 
 def main(config: Config) -> None:
@@ -30,15 +32,17 @@ def main(config: Config) -> None:
 
     Raises:
         FileNotFoundError: there is no network in the run's folder.
-        ValueError: the network is damaged, or `to` is not the name of a .safetensors file.
+        ValueError: the network is damaged, `to` is not the name of a .safetensors file, or there is one already.
     """
     if config.to.suffix != ".safetensors":
         raise ValueError(f"--to is a file whose name ends in .safetensors, not {config.to}")
+    if config.to.exists() and not config.replace:
+        raise ValueError(f"{config.to} is there already: add --replace to overwrite it, or choose another --to")
     net = load_network(config.run)
     notes = read_card(config.run)["notes"]
     save_network(net.to(torch.float16), config.to, notes)
     size = config.to.stat().st_size / 1e6
-    Console().print(f"{config.to}: {size:.2f} MB, {net.form.variant}, {notes['steps']:,} decisions")
+    Console().print(f"{config.to}: {size:.2f} MB, {net.form.variant}, {notes['steps']:,} decisions or positions")
 
 
 if __name__ == "__main__":

@@ -239,9 +239,10 @@ def show(config: Config, results: Results, console: Console) -> None:
         table.add_column(name, justify="left" if name == "agent" else "right", overflow="fold")
     for agent in found.agents:
         table.add_row(*found.row(agent, found.agents))
-    console.print(table)
+    needed = 80 + 30 * len(found.agents)
+    (console if console.is_terminal else Console(file=console.file, width=needed, quiet=console.quiet)).print(table)
     with (config.output / "table.txt").open("w", encoding="utf-8") as file:
-        Console(file=file, width=80 + 30 * len(found.agents)).print(table)
+        Console(file=file, width=needed).print(table)
     draw(found, f"{title}; {caption(config, found)}", config.output / "payoff.png")
     console.print(f"results, table and picture are in {config.output}")
 

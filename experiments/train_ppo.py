@@ -39,8 +39,8 @@ def train(config: Config, console: Console) -> Learner:
             if done
             else f"going on from {learner.steps:,} steps in {config.run}"
         )
-    elif (config.run / "checkpoint.safetensors").exists():
-        raise SystemExit(f"{config.run} already holds a run: add --resume to go on, or choose another --run")
+    elif any((config.run / name).exists() for name in ("checkpoint.safetensors", "model.safetensors")):
+        raise ValueError(f"{config.run} already holds a run: add --resume to go on, or choose another --run")
     writer = SummaryWriter(config.run, purge_step=learner.steps)
     with Interrupt() as interrupt, progress_bar(console, "training", config.total_steps, learner.steps) as bar:
         while learner.steps < config.total_steps and not interrupt.asked:
@@ -65,6 +65,8 @@ def train(config: Config, console: Console) -> Learner:
     writer.close()
     if interrupt.asked:
         console.print(f"stopped at {learner.steps:,} steps; the same command with --resume goes on from here")
+    else:
+        console.print(f"the network is {config.run / 'model.safetensors'}; as an agent: ppo:{config.run}")
     if learner.curve:
         draw_curve(learner.curve, f"{config.run.name}: {learner.variant.spec}", config.run / "curve.png")
     return learner

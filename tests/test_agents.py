@@ -217,6 +217,12 @@ def test_estimate_is_not_narrower_than_wilson():
         ("flat:10,depht=2", "flat has no setting 'depht'"),
         ("mcts:10,exploration=x", "is a number"),
         ("mcts:10,temperature=0", "temperature of a search is above 0"),
+        ("mcts:10,exploration=nan", "exploration of a search is 0 or more, not nan"),
+        ("mcts:10,greedy=3", "greedy is a share from 0 to 1, not 3.0"),
+        ("mcts:10,depth=-2", "roll-outs have 0 decisions or more, or all (-1), not -2"),
+        ("mcts:10,tree=-9", "may choose 1 decision or more, or all (-1), not -9"),
+        ("mcts:10,paranoid=7", "paranoid is 0 or 1, not 7"),
+        ("mcts:99999999999", "simulations of mcts is below 2,147,483,648, not 99,999,999,999"),
         ("ppo", "needs the path"),
         ("untrained:1", "takes no argument"),
         ("search:200", "needs the path of a network and a number"),
@@ -245,11 +251,18 @@ def test_network_files_that_are_missing_damaged_or_foreign(tmp_path):
         ("5,temperature=0", "temperature of the priors is above 0"),
         ("5,fpu=-0.1", "not yet tried: 0 or more"),
         ("5,together=-1", "together are 1 or more"),
+        ("5,exploration=nan", "exploration of a search is 0 or more, not nan"),
+        ("5,depth=-7", "not -7"),
         ("5,worlds=1", "no setting 'worlds'"),
         ("5,mix=2", "mix is a share from 0 to 1"),
     ]:
         with pytest.raises(ValueError, match=message):
             make_agent(f"search:{path}:{settings}", variant)
+    net = PolicyValueNet(NetworkForm(variant.spec, "flat", (16,)))
+    torch.nn.init.constant_(net.value.bias, np.nan)
+    save_network(net, path.with_name("nan.safetensors"), {})
+    with pytest.raises(ValueError, match="holds numbers that are not finite"):
+        make_agent(f"ppo:{path.with_name('nan.safetensors')}", variant)
     whole = path.read_bytes()
     path.write_bytes(whole[:-100])
     with pytest.raises(ValueError, match="damaged or does not fit"):
@@ -261,6 +274,7 @@ def test_network_files_that_are_missing_damaged_or_foreign(tmp_path):
         ({**good, "format": "other"}, "not the card of a network"),
         ({**good, "hidden": [32]}, "damaged or does not fit"),
         ({k: v for k, v in good.items() if k != "variant"}, "lacks or misstates 'variant'"),
+        ({**good, "variant": "chess"}, r"net\.json describes no network: .*chess"),
     ]:
         card.write_text(json.dumps(change))
         with pytest.raises(ValueError, match=message):

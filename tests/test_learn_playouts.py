@@ -76,7 +76,7 @@ def test_impossible_settings(tmp_path):
     for changes, text in (
         ({"game": "samurai"}, "samurai has no outlook"),
         ({"playouts": "greedy"}, "--playouts is such as playouts:16,margin=4, not 'greedy'"),
-        ({"deals": 0}, "--deals is at least 1, not 0"),
+        ({"deals": 16}, "--deals is at least 32, not 16"),
     ):
         with pytest.raises(ValueError, match=text):
             learn(settings(tmp_path / "none", **changes), QUIET)

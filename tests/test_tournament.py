@@ -41,7 +41,8 @@ def test_a_tournament_goes_on_where_it_was_stopped(tmp_path):
     first = tournament.play(config_of(tmp_path), QUIET)
     saved = json.loads((tmp_path / "results.json").read_text())
     assert saved["variant"].startswith("samurai players=2")
-    assert {"command", "versions", "machine", "deal_seeds", "networks"} <= saved.keys()
+    assert {"command", "versions", "deal_seeds", "networks"} <= saved.keys()
+    assert all(len(meeting["machines"]) == 1 and "core" in meeting["machines"][0] for meeting in saved["meetings"])
     # Some deals are lost: only those are played again, and the whole is the same.
     meeting = saved["meetings"][1]
     assert (meeting["one"], meeting["others"], len(meeting["shares"])) == ("random", "greedy", 20)

@@ -326,6 +326,9 @@ def test_a_published_network_is_half_as_large_and_plays_alike(tmp_path):
     card = read_card(file)["notes"]
     assert card["command"].startswith("python -m experiments.train_ppo --run")
     assert card["steps"] == 256
+    with pytest.raises(ValueError, match="is there already: add --replace"):
+        publish.main(publish.Config(run, file))
+    publish.main(publish.Config(run, file, replace=True))
     with pytest.raises(ValueError, match="name ends in"):
         publish.main(publish.Config(run, tmp_path / "net"))
 
@@ -371,7 +374,7 @@ def test_refusals(tmp_path):
         train(small(tmp_path / "none", resume=True), console)
     config = small(tmp_path / "run", total_steps=128)
     train(config, console)
-    with pytest.raises(SystemExit, match="already holds a run"):
+    with pytest.raises(ValueError, match="already holds a run"):
         train(config, console)
     with pytest.raises(ValueError, match="does not fit this run"):
         train(dataclasses.replace(config, hidden=(16,), resume=True), console)
@@ -379,6 +382,19 @@ def test_refusals(tmp_path):
         train(dataclasses.replace(config, num_envs=4, resume=True), console)
     with pytest.raises(ValueError, match="precision is float32 or bfloat16, not half"):
         train(small(tmp_path / "half", precision="half"), console)
+    for changes, text in (
+        ({"reward": "shapd"}, "--reward is result or shaped, not 'shapd'"),
+        ({"teacher_steps": 10_000, "total_steps": 512}, "--teacher-steps 10000 are more than --total-steps 512"),
+        ({"gae_lambda": 2.0}, "--gae-lambda is from 0 to 1, not 2"),
+        ({"clip": 0.0}, "nothing would be learned"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            train(small(tmp_path / "impossible", **changes), console)
+    assert not (tmp_path / "impossible").exists()
+    (tmp_path / "run" / "checkpoint.safetensors").rename(tmp_path / "aside")
+    with pytest.raises(ValueError, match="already holds a run"):
+        train(config, console)
+    (tmp_path / "aside").rename(tmp_path / "run" / "checkpoint.safetensors")
     with pytest.raises(ValueError, match="rival-share is a share from 0 to 1, not 2"):
         train(small(tmp_path / "share", rivals=("greedy",), rival_share=2.0), console)
     with pytest.raises(ValueError, match="does not fit this run"):
