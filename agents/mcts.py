@@ -214,7 +214,7 @@ class MCTSAgent:
         if not 0 <= settings.greedy <= 1:
             raise ValueError(f"greedy is a share from 0 to 1, not {settings.greedy}")
         if settings.tree == 0 or settings.tree < -1:
-            raise ValueError("the tree of a search may choose 1 decision or more, or all (-1), not 0")
+            raise ValueError(f"the tree of a search may choose 1 decision or more, or all (-1), not {settings.tree}")
         if not 0 <= settings.worlds <= settings.simulations:
             raise ValueError(f"worlds are from 0 to the number of simulations, not {settings.worlds}")
         if settings.paranoid not in (0, 1):
