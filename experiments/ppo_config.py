@@ -114,8 +114,6 @@ def check(config: Config) -> None:
     at_least(config, 0, "value_weight", "gae_lambda", "averaging", "trust", "shared", "outlook", "spatial", "auxiliary")
     if config.reward not in REWARDS:
         raise ValueError(f"--reward is {' or '.join(REWARDS)}, not {config.reward!r}")
-    if config.teacher_steps > config.total_steps:
-        raise ValueError(f"--teacher-steps {config.teacher_steps} are more than --total-steps {config.total_steps}")
     if not config.gae_lambda <= 1:
         raise ValueError(f"--gae-lambda is from 0 to 1, not {config.gae_lambda}")
     if not (config.clip > 0 and config.max_grad_norm > 0):

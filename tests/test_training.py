@@ -384,7 +384,6 @@ def test_refusals(tmp_path):
         train(small(tmp_path / "half", precision="half"), console)
     for changes, text in (
         ({"reward": "shapd"}, "--reward is result or shaped, not 'shapd'"),
-        ({"teacher_steps": 10_000, "total_steps": 512}, "--teacher-steps 10000 are more than --total-steps 512"),
         ({"gae_lambda": 2.0}, "--gae-lambda is from 0 to 1, not 2"),
         ({"clip": 0.0}, "nothing would be learned"),
     ):
