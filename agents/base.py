@@ -33,6 +33,8 @@ class Agent(Protocol):
 Maker = Callable[[Variant, str], Agent]
 _makers: dict[str, tuple[str, Maker]] = {}
 
+LARGEST = 2**31  # whole numbers in a spec are below
+
 
 def register_agent(name: str, form: str, maker: Maker) -> None:
     """Make a kind of agent known to `make_agent`.
@@ -61,9 +63,6 @@ def make_agent(spec: str, variant: Variant) -> Agent:
         forms = ", ".join(form for form, _ in _makers.values())
         raise ValueError(f"there is no agent {name!r}{hint}; the agents are {forms}")
     return _makers[name][1](variant, argument)
-
-
-LARGEST = 2**31  # whole numbers in a spec are below
 
 
 def no_argument(name: str, argument: str) -> None:

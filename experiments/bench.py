@@ -12,7 +12,6 @@ experiments/results, and tables and pictures to docs/performance.md, unless --js
 """
 
 import json
-import os
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -24,7 +23,7 @@ from rich.table import Table
 
 from experiments import bench_growth, bench_parts, bench_peers, bench_replay
 from experiments.bench_page import PAGE, RESULTS, page_parts
-from experiments.common import at_least, command_line, commit, cpu_name, parse_options, run_program
+from experiments.common import at_least, command_line, commit, machine, parse_options, run_program
 from experiments.pages import ROOT, refresh
 from experiments.peers import KINDS
 from experiments.timing import Figure, Meter
@@ -140,7 +139,7 @@ def main(config: Config) -> dict[str, Any]:
         path = RESULTS / f"{measure.__name__}.json"
     report = {
         "variant": variant.spec,
-        "machine": f"{cpu_name()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "machine": f"{machine()}, Python {platform.python_version()}",
         "version": __version__,
         "commit": commit(),
         "command": command_line("experiments.bench", config),

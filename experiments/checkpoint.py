@@ -67,6 +67,8 @@ def load(learner: Learner) -> None:
         raise ValueError(f"the network in {run} does not fit this run: {net.form.differences(learner.net.form)}")
     kept = json.loads((run / "model.json").read_text(encoding="utf-8"))["notes"]
     learner.mean_net.load_state_dict(net.state_dict())
+    if not (run / "checkpoint.safetensors").exists():
+        raise FileNotFoundError(f"there is no checkpoint in {run} to go on from")
     try:
         tensors = load_file(run / "checkpoint.safetensors")
     except Exception as error:

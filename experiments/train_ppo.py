@@ -39,8 +39,12 @@ def train(config: Config, console: Console) -> Learner:
             if done
             else f"going on from {learner.steps:,} steps in {config.run}"
         )
-    elif any((config.run / name).exists() for name in ("checkpoint.safetensors", "model.safetensors")):
+    elif (config.run / "checkpoint.safetensors").exists():
         raise ValueError(f"{config.run} already holds a run: add --resume to go on, or choose another --run")
+    elif (config.run / "model.safetensors").exists():
+        raise ValueError(
+            f"{config.run} already holds a network, without a checkpoint to go on from: choose another --run"
+        )
     writer = SummaryWriter(config.run, purge_step=learner.steps)
     with Interrupt() as interrupt, progress_bar(console, "training", config.total_steps, learner.steps) as bar:
         while learner.steps < config.total_steps and not interrupt.asked:

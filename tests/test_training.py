@@ -391,8 +391,10 @@ def test_refusals(tmp_path):
             train(small(tmp_path / "impossible", **changes), console)
     assert not (tmp_path / "impossible").exists()
     (tmp_path / "run" / "checkpoint.safetensors").rename(tmp_path / "aside")
-    with pytest.raises(ValueError, match="already holds a run"):
+    with pytest.raises(ValueError, match="already holds a network, without a checkpoint"):
         train(config, console)
+    with pytest.raises(FileNotFoundError, match="there is no checkpoint in"):
+        train(dataclasses.replace(config, resume=True), console)
     (tmp_path / "aside").rename(tmp_path / "run" / "checkpoint.safetensors")
     with pytest.raises(ValueError, match="rival-share is a share from 0 to 1, not 2"):
         train(small(tmp_path / "share", rivals=("greedy",), rival_share=2.0), console)
