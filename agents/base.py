@@ -1,6 +1,7 @@
 """What a player is, and how one is named by a spec string."""
 
 import difflib
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -50,18 +51,27 @@ def register_agent(name: str, form: str, maker: Maker) -> None:
 def make_agent(spec: str, variant: Variant) -> Agent:
     """The agent that a spec such as `greedy`, `mcts:1000` or `ppo:runs/a/model.safetensors` names.
 
+    `module.Name:argument` is an agent from elsewhere: what `Name` of that module makes of the variant and the argument.
+
     Raises:
-        ValueError: no such kind of agent, or an argument it cannot take; the text says what it takes.
+        ValueError: no such kind of agent or module, or an argument it cannot take; the text says what it takes.
         FileNotFoundError: the spec names a file that is not there.
     """
     import agents.kinds  # noqa: F401  registers the agents of this folder
 
     name, _, argument = spec.partition(":")
+    module, _, maker = name.rpartition(".")
+    if module and name.replace(".", "").isidentifier():
+        try:
+            make = getattr(importlib.import_module(module), maker)
+        except (ImportError, AttributeError) as error:
+            raise ValueError(f"there is no agent {name!r}: {error}") from error
+        return make(variant, argument)
     if name not in _makers:
         close = difflib.get_close_matches(name, _makers, 1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         forms = ", ".join(form for form, _ in _makers.values())
-        raise ValueError(f"there is no agent {name!r}{hint}; the agents are {forms}")
+        raise ValueError(f"there is no agent {name!r}{hint}; the agents are {forms}, or one of yours: module.Name")
     return _makers[name][1](variant, argument)
 
 

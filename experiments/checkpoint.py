@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from agents.networks import load_network, save_network, write_atomically
 from experiments.common import command_line, commit, cpu_name
+from experiments.ppo_config import Config
 from experiments.ppo_learner import Learner
 from samurai_env import __version__
 
@@ -54,6 +55,28 @@ def save(learner: Learner) -> None:
     write_atomically(run / "checkpoint.safetensors", lambda path: save_file(tensors, path))
 
 
+# What may be otherwise when a run goes on: where and how long it runs, what is looked at, and the pace of learning.
+MAY_CHANGE = (
+    {"run", "resume", "total_steps", "initial", "device", "precision"}
+    | {"evaluate_every", "opponents", "evaluate_deals", "checkpoint_every"}
+    | {"learning_rate", "entropy", "clip", "epochs", "minibatch", "value_weight", "max_grad_norm", "averaging"}
+    | {"gae_lambda", "rivals", "rival_share", "teacher", "teacher_steps"}
+)
+
+
+def check_same(begun: dict[str, Any], config: Config) -> None:
+    """Refuse to go on with a setting that a run cannot change on the way.
+
+    Raises:
+        ValueError: names the options, and what the run was begun with.
+    """
+    now = json.loads(json.dumps(asdict(config), default=str))
+    other = [name for name in now if name not in MAY_CHANGE and name in begun and begun[name] != now[name]]
+    if other:
+        told = ", ".join(f"--{name.replace('_', '-')} {begun[name]}" for name in other)
+        raise ValueError(f"the run in {config.run} was begun with {told}, and goes on only so")
+
+
 def load(learner: Learner) -> None:
     """Go on from the files that `save` wrote.
 
@@ -66,6 +89,7 @@ def load(learner: Learner) -> None:
     if net.form != learner.net.form:
         raise ValueError(f"the network in {run} does not fit this run: {net.form.differences(learner.net.form)}")
     kept = json.loads((run / "model.json").read_text(encoding="utf-8"))["notes"]
+    check_same(kept["config"], learner.config)
     learner.mean_net.load_state_dict(net.state_dict())
     if not (run / "checkpoint.safetensors").exists():
         raise FileNotFoundError(f"there is no checkpoint in {run} to go on from")

@@ -52,7 +52,7 @@ class Config:
     """Name of a cooperative game."""
     agents: tuple[str, ...] = ("random", "greedy")
     """Specs of the agents, separated by blanks or commas."""
-    players: tuple[int, ...] = ()
+    num_players: tuple[int, ...] = ()
     """Numbers of players; all that the game allows if not given."""
     vary: str | None = None
     """An option: a line of the table for each of its values."""
@@ -90,7 +90,7 @@ def variants(config: Config) -> dict[tuple[str, int], Variant]:
     return {
         (line, n): game.variant(n, **{**options, **varied})
         for line, varied in lines
-        for n in config.players or game.players
+        for n in config.num_players or game.players
     }
 
 
@@ -218,7 +218,8 @@ def tables(config: Config, wins: Wins) -> Iterator[tuple[str, list[int], list[st
             rows = []
             for line in lines:
                 rates = [found[line, n] for n in columns]
-                rows.append([line, *(str(rate[0]).strip() if rate else "" for rate in rates)])
+                if any(rates):
+                    rows.append([line, *(str(rate[0]).strip() if rate else "" for rate in rates)])
             yield agent, counts, head, rows
 
 

@@ -91,7 +91,7 @@ class Board:
         return cooperative.Config(
             game=self.game,
             agents=self.agents + (self.slow if full else ()),
-            players=() if self.players is None else (self.players,),
+            num_players=() if self.players is None else (self.players,),
             vary=self.vary,
             options=self.options,
             games=self.full_deals if full else self.deals,

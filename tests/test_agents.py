@@ -205,6 +205,8 @@ def test_estimate_is_not_narrower_than_wilson():
     [
         ("gredy", "there is no agent 'gredy' (did you mean 'greedy'?); the agents are "),
         ("alphazero", "random, greedy, counsel, mcts:"),
+        ("nowhere.Agent", "there is no agent 'nowhere.Agent': No module named 'nowhere'"),
+        ("agents.greedy.Nobody", "has no attribute 'Nobody'"),
         ("greedy:3", "takes no argument"),
         ("mcts", "takes a number of simulations"),
         ("mcts:many", "takes a number of simulations"),

@@ -332,3 +332,17 @@ def test_the_tables_of_the_project_can_be_played():
 
 def test_the_leaderboard_follows_the_results():
     assert leaderboard.write_pages(write=False) == [], "run: python -m experiments.leaderboard --no-play"
+
+
+def test_an_agent_from_elsewhere_is_named_by_its_module(tmp_path, monkeypatch):
+    """The one of docs/benchmark.md; worker processes know it too."""
+    page = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    (tmp_path / "noisy.py").write_text(re.search(r"```python\n(.*?)```", page, re.S)[1], encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    agents = ("noisy.Noisy:0", "noisy.Noisy:1", "greedy")
+    config = tournament.Config(agents, "samurai_card", deals=10, mirror=False, output=tmp_path / "out", processes=2)
+    met = tournament.play(config, QUIET).meetings
+    shares = {pair: meeting.shares().mean() for pair, meeting in met.items()}
+    assert shares["noisy.Noisy:0", "noisy.Noisy:1"] > 0.9
+    assert shares["noisy.Noisy:1", "greedy"] < 0.1
+    assert 0.2 < shares["noisy.Noisy:0", "greedy"] < 0.8

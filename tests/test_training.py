@@ -251,7 +251,7 @@ def repeated_and_resumed(tmp_path, changes):
 def test_a_run_with_all_that_helps_in_training_repeats_and_resumes(teaching, tmp_path):
     changes = {"privileged": True, "auxiliary": 0.5, "rivals": ("greedy", "past"), "total_steps": 2 * 8 * 16} | teaching
     repeated_and_resumed(tmp_path, changes)
-    with pytest.raises(ValueError, match="another --privileged"):
+    with pytest.raises(ValueError, match="begun with --privileged True, and goes on only so"):
         train(small(tmp_path / "half", **changes | {"privileged": False}, resume=True), Console(quiet=True))
 
 
@@ -378,7 +378,7 @@ def test_refusals(tmp_path):
         train(config, console)
     with pytest.raises(ValueError, match="does not fit this run"):
         train(dataclasses.replace(config, hidden=(16,), resume=True), console)
-    with pytest.raises(ValueError, match="the checkpoint has 8 games"):
+    with pytest.raises(ValueError, match="begun with --num-envs 8, and goes on only so"):
         train(dataclasses.replace(config, num_envs=4, resume=True), console)
     with pytest.raises(ValueError, match="precision is float32 or bfloat16, not half"):
         train(small(tmp_path / "half", precision="half"), console)
