@@ -138,6 +138,8 @@ def main(config: Config) -> None:
     at_least(config, 1, "deals", "processes")
     at_least(config, 0.01, "milliseconds")
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    if config.network:
+        make_agent(f"ppo:{config.network}", variant)  # complains before anything is measured
     config.output.mkdir(parents=True, exist_ok=True)
     names = specs(config, variant, console)
     agents = tuple(dict.fromkeys((*names.values(), *config.rivals)))

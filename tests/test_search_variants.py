@@ -69,3 +69,9 @@ def test_a_comparison_is_kept_and_goes_on(two, tmp_path, monkeypatch) -> None:
     config.milliseconds = 0.4
     with pytest.raises(ValueError, match=r"was measured for .*0\.2.*choose another --output"):
         main(config)
+
+
+def test_a_network_that_is_not_there_is_refused_before_anything_is_measured(two, tmp_path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no network at"):
+        main(Config(network=tmp_path / "none", output=tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
