@@ -203,7 +203,7 @@ class Gains:
         pairs = {
             (position, action)
             for chosen in self.choices.values()
-            for position, (action, usual) in enumerate(zip(chosen, base, strict=True))
+            for position, (action, usual) in enumerate(zip(chosen, base, strict=False))  # some are not asked to the end
             if action != usual
         }
         pairs |= {(position, base[position]) for position, _ in pairs}
