@@ -35,6 +35,7 @@ from experiments.common import (
     split_specs,
 )
 from experiments.match import Z95, Timed
+from experiments.meetings import fingerprint
 from experiments.processes import until, workers
 from samurai_env import make_variant, parse_spec
 from samurai_env.core.game import Variant
@@ -163,6 +164,7 @@ class Gains:
         choices: by agent, the action in each position, as far as it has been asked.
         seconds: by agent, processor time of these decisions.
         worths: by position and action, the mean own return.
+        networks: by agent, the fingerprint of its network.
     """
 
     def __init__(self, config: Config, variant: Variant) -> None:
@@ -177,12 +179,13 @@ class Gains:
         self.choices: dict[str, list[int]] = {}
         self.seconds: dict[str, float] = {}
         self.worths: dict[tuple[int, int], float] = {}
+        self.networks: dict[str, str | None] = {}
         if not self.path.exists():
             return
         try:
             kept = json.loads(self.path.read_text(encoding="utf-8"))
             head = {name: kept[name] for name in self.head}
-            self.choices, self.seconds = kept["choices"], kept["seconds"]
+            self.choices, self.seconds, self.networks = kept["choices"], kept["seconds"], kept["networks"]
             self.worths = {(position, action): worth for position, action, worth in kept["worths"]}
         except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{self.path} is damaged or not of this program: {error}") from None
@@ -190,10 +193,26 @@ class Gains:
             other = ", ".join(f"{name} {head[name]}" for name in head if head[name] != self.head[name])
             raise ValueError(f"{self.path} was measured with {other}; choose another --output")
 
+    def enter(self, agent: str) -> None:
+        """Take an agent in.
+
+        Raises:
+            ValueError: its network has changed since.
+        """
+        now = fingerprint(agent)
+        if self.networks.setdefault(agent, now) != now:
+            raise ValueError(f"{self.path} holds choices of another network {agent}; choose another --output")
+
     def save(self) -> None:
         """Write the file."""
         worths = [[*key, worth] for key, worth in self.worths.items()]
-        kept = {**self.head, "commit": commit(), "machine": cpu_name(), "choices": self.choices}
+        kept = {
+            **self.head,
+            "commit": commit(),
+            "machine": cpu_name(),
+            "networks": self.networks,
+            "choices": self.choices,
+        }
         text = json.dumps({**kept, "seconds": self.seconds, "worths": worths}) + "\n"
         write_atomically(self.path, lambda path: path.write_text(text, encoding="utf-8"))
 
@@ -254,6 +273,8 @@ def measure(config: Config, console: Console) -> Gains:
     for spec in (config.base, *agents):
         make_agent(spec, variant)
     gains = Gains(config, variant)
+    for spec in (config.base, *agents):
+        gains.enter(spec)
     config.output.mkdir(parents=True, exist_ok=True)
     states = draw_positions(variant, config.base, config.positions, config.seed)
     for spec in dict.fromkeys((config.base, *agents)):

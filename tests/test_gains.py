@@ -4,9 +4,11 @@ import json
 
 import numpy as np
 import pytest
+import torch
 from rich.console import Console
 
 from agents.base import make_agent
+from agents.networks import NetworkForm, PolicyValueNet, save_network
 from experiments import gains
 from experiments.gains import Config, Gains, draw_positions, legal_actions, main, measure
 from samurai_env import make_variant
@@ -96,3 +98,18 @@ def test_the_table_and_what_is_refused(tmp_path, capsys) -> None:
     (tmp_path / "gains.json").write_text("{}")
     with pytest.raises(ValueError, match="damaged or not of this program"):
         Gains(settings(tmp_path), make_variant("samurai_card"))
+
+
+def test_a_network_that_has_changed_is_refused(tmp_path) -> None:
+    def save(seed: int) -> None:
+        torch.manual_seed(seed)
+        form = NetworkForm(make_variant("samurai_card").spec, "flat", (8,))
+        save_network(PolicyValueNet(form), tmp_path / "net.safetensors", {})
+
+    config = settings(tmp_path / "out", agents=(f"ppo:{tmp_path / 'net.safetensors'}",), games=2)
+    save(1)
+    first = measure(config, QUIET)
+    assert measure(config, QUIET).choices == first.choices
+    save(2)
+    with pytest.raises(ValueError, match="another network"):
+        measure(config, QUIET)
