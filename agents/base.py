@@ -66,6 +66,8 @@ def make_agent(spec: str, variant: Variant) -> Agent:
             make = getattr(importlib.import_module(module), maker)
         except (ImportError, AttributeError) as error:
             raise ValueError(f"there is no agent {name!r}: {error}") from error
+        if not callable(make):
+            raise ValueError(f"there is no agent {name!r}: it cannot be called with a variant and an argument")
         return make(variant, argument)
     if name not in _makers:
         close = difflib.get_close_matches(name, _makers, 1)

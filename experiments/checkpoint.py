@@ -55,13 +55,8 @@ def save(learner: Learner) -> None:
     write_atomically(run / "checkpoint.safetensors", lambda path: save_file(tensors, path))
 
 
-# What may be otherwise when a run goes on: where and how long it runs, what is looked at, and the pace of learning.
-MAY_CHANGE = (
-    {"run", "resume", "total_steps", "initial", "device", "precision"}
-    | {"evaluate_every", "opponents", "evaluate_deals", "checkpoint_every"}
-    | {"learning_rate", "entropy", "clip", "epochs", "minibatch", "value_weight", "max_grad_norm", "averaging"}
-    | {"gae_lambda", "rivals", "rival_share", "teacher", "teacher_steps"}
-)
+# What a run that goes on has to keep, beside the form of its network.
+FIXED = ("seed", "num_envs", "num_steps", "reward", "trust", "values_only", "privileged", "auxiliary")
 
 
 def check_same(begun: dict[str, Any], config: Config) -> None:
@@ -70,8 +65,7 @@ def check_same(begun: dict[str, Any], config: Config) -> None:
     Raises:
         ValueError: names the options, and what the run was begun with.
     """
-    now = json.loads(json.dumps(asdict(config), default=str))
-    other = [name for name in now if name not in MAY_CHANGE and name in begun and begun[name] != now[name]]
+    other = [name for name in FIXED if begun[name] != getattr(config, name)]
     if other:
         told = ", ".join(f"--{name.replace('_', '-')} {begun[name]}" for name in other)
         raise ValueError(f"the run in {config.run} was begun with {told}, and goes on only so")
@@ -89,10 +83,10 @@ def load(learner: Learner) -> None:
     if net.form != learner.net.form:
         raise ValueError(f"the network in {run} does not fit this run: {net.form.differences(learner.net.form)}")
     kept = json.loads((run / "model.json").read_text(encoding="utf-8"))["notes"]
-    check_same(kept["config"], learner.config)
-    learner.mean_net.load_state_dict(net.state_dict())
     if not (run / "checkpoint.safetensors").exists():
         raise FileNotFoundError(f"there is no checkpoint in {run} to go on from")
+    check_same(kept["config"], learner.config)
+    learner.mean_net.load_state_dict(net.state_dict())
     try:
         tensors = load_file(run / "checkpoint.safetensors")
     except Exception as error:
@@ -103,8 +97,6 @@ def load(learner: Learner) -> None:
         raise ValueError(f"{run / 'checkpoint.safetensors'} is not a checkpoint: it lacks {', '.join(sorted(missing))}")
     learner.net.load_state_dict(weights)
     extras = {name.removeprefix("extra."): value for name, value in tensors.items() if name.startswith("extra.")}
-    if set(extras) != set(learner.extras.state_dict()):
-        raise ValueError(f"the run in {run} was begun with another --privileged or --auxiliary")
     learner.extras.load_state_dict(extras)
     past: dict[int, dict[str, torch.Tensor]] = {}
     for name, value in tensors.items():
@@ -114,8 +106,6 @@ def load(learner: Learner) -> None:
     if learner.past:
         learner.past.nets = [past[number] for number in sorted(past)] or learner.past.nets
     games = tensors["games"].numpy().view(learner.variant.dtype)
-    if len(games) != learner.config.num_envs:
-        raise ValueError(f"the checkpoint has {len(games)} games, this run asks for {learner.config.num_envs}")
     observations, info = learner.env.restore(games)
     learner._now = (observations, info["seat"])
     learner.rng[:] = tensors["rng"].numpy().view(np.uint64)
