@@ -137,7 +137,7 @@ class Attention(nn.Module):
     def __init__(self, shape: tuple[int, ...], width: int) -> None:
         super().__init__()
         if width % HEADS:
-            raise ValueError(f"--spatial with tokens has {HEADS} heads, so it is a multiple of {HEADS}, not {width}")
+            raise ValueError(f"layers over tokens have {HEADS} heads: the width is a multiple of {HEADS}, not {width}")
         self.read = nn.Linear(shape[1], width)
         self.place = nn.Parameter(0.1 * torch.randn(shape[0], width))
         self.layers = nn.ModuleList(
@@ -164,4 +164,4 @@ def spatial_layers(encoding: Encoding, width: int) -> Convolutions | Attention:
         return Convolutions(encoding.shape, width)
     if len(encoding.shape) == 2:
         return Attention(encoding.shape, width)
-    raise ValueError("--spatial reads places: it needs --encoding planes or tokens; flat has none")
+    raise ValueError("spatial layers read places: they need the encoding planes or tokens; flat has none")

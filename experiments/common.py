@@ -5,6 +5,7 @@ import platform
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
@@ -17,6 +18,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from samurai_env import find_game
+
+INTERRUPTED = 128 + signal.SIGINT  # the exit status that shells give to a program stopped by Ctrl-C
 
 
 def parse_options(game: str, settings: tuple[str, ...]) -> dict[str, Any]:
@@ -78,13 +81,22 @@ def machine() -> str:
 
 
 def run_program(name: str, settings: type[Any], main: Callable[[Any], Any], about: str | None) -> None:
-    """Run `main` with settings from the command line; what is wrong is told in a line, and the exit status is 1."""
+    """Run `main` with settings from the command line; what is wrong is told in a line, and the exit status is 1.
+
+    After Ctrl-C it is 130, also where the program came to an orderly stop, so that a script does not go on as if all
+    had been done.
+    """
     try:
         main(tyro.cli(settings, prog=f"python -m {name}", description=about))
     except (ValueError, OSError) as error:
         raise SystemExit(f"error: {error}") from None
-    except (KeyboardInterrupt, EOFError):
+    except EOFError:
         raise SystemExit("\nstopped") from None
+    except KeyboardInterrupt as stop:
+        print(str(stop) or "\nstopped", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
+    if Interrupt.seen:
+        raise SystemExit(INTERRUPTED)
 
 
 def at_least(config: Any, lowest: float, *names: str) -> None:
@@ -119,7 +131,13 @@ class Interrupt:
     """While this context lasts, Ctrl-C only sets `asked`; a second Ctrl-C stops at once.
 
     It may be entered again while it lasts: a program of several parts then stops as a whole.
+
+    Attributes:
+        asked: whether Ctrl-C was pressed in this context.
+        seen: whether it was pressed in any; of the class.
     """
+
+    seen = False
 
     def __init__(self) -> None:
         self.asked = False
@@ -132,7 +150,7 @@ class Interrupt:
         return self
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
+        self.asked = Interrupt.seen = True
         signal.signal(signal.SIGINT, self._before)
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -245,7 +245,7 @@ def by_blocks(
     """Do tasks in worker processes; the results with the keys of their tasks, in order.
 
     Raises:
-        SystemExit: Ctrl-C.
+        KeyboardInterrupt: at the end of a block, if Ctrl-C was pressed.
     """
     keyed = list(tasks)
     if not keyed:
@@ -260,7 +260,7 @@ def by_blocks(
             yield key, result
             bar(number, "")
     if interrupt.asked:
-        raise SystemExit("stopped; the same command goes on from here")
+        raise KeyboardInterrupt("stopped; the same command goes on from here")
 
 
 def measure(config: Config, console: Console) -> Gains:

@@ -131,7 +131,7 @@ def gather(config: Config, variant: Variant, console: Console) -> list[Path]:
             bar((parts - len(missing) + number + 1) * DEALS, "")
     files = [part_file(config, part) for part in range(parts)]
     if interrupt.asked:
-        raise SystemExit("stopped; the same command goes on from here")
+        raise KeyboardInterrupt("stopped; the same command goes on from here")
     return files
 
 

@@ -39,7 +39,7 @@ from experiments.match import Timed, one_against_others, stop_after
 from experiments.meetings import Chunk, Meeting, Pair, Results
 from experiments.processes import workers
 from experiments.standings import Standings, span, standings
-from samurai_env import make_variant, parse_spec
+from samurai_env import IllegalActionError, make_variant, parse_spec
 from samurai_env.core.loops import loops_of
 
 # Spec of the variant, the one and the others, first deal of the tournament, of the task (from there), number of deals.
@@ -92,7 +92,10 @@ def play_chunk(task: Task) -> Chunk:
     """Worker: one agent among copies of another on some deals."""
     variant, pair, begin, first, deals = task
     agents = [Timed(_agent(spec, variant)) for spec in pair]
-    shares = one_against_others(parse_spec(variant), agents, begin + first, deals)
+    try:
+        shares = one_against_others(parse_spec(variant), agents, begin + first, deals)
+    except IllegalActionError as error:
+        raise IllegalActionError(f"{' among '.join(pair)}: {error}") from None
     return Chunk(pair, first, shares.tolist(), [a.seconds for a in agents], [a.decisions for a in agents])
 
 

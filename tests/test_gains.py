@@ -72,10 +72,10 @@ def test_it_goes_on_where_it_stopped_and_with_more_agents(tmp_path, monkeypatch)
         for number, done in enumerate(kept(work, tasks, config, console, name)):
             yield done
             if name == "random" and number == 1:
-                raise SystemExit("stopped")
+                raise KeyboardInterrupt("stopped")
 
     monkeypatch.setattr(gains, "by_blocks", stopping)
-    with pytest.raises(SystemExit):
+    with pytest.raises(KeyboardInterrupt):
         measure(settings(tmp_path / "parts", agents=("random",)), QUIET)
     monkeypatch.setattr(gains, "by_blocks", kept)
     assert len(json.loads((tmp_path / "parts" / "gains.json").read_text())["choices"]["random"]) == 16

@@ -2,13 +2,14 @@
 
 import json
 import re
+import signal
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from experiments import leaderboard, tournament
-from experiments.common import Interrupt, split_specs
+from experiments.common import Interrupt, run_program, split_specs
 from experiments.match import Timed
 from experiments.meetings import Chunk, Meeting, Results, fingerprint
 from experiments.pages import ROOT
@@ -212,9 +213,34 @@ def test_decisions_are_timed():
     assert agent.seconds > 0
 
 
-def test_an_interrupt_may_be_entered_again():
-    import signal
+@pytest.mark.parametrize("orderly", [True, False])
+def test_an_interrupted_program_exits_with_130(orderly, monkeypatch, capsys):
+    def main(config):
+        with Interrupt():
+            signal.raise_signal(signal.SIGINT)
+            if not orderly:
+                signal.raise_signal(signal.SIGINT)
 
+    monkeypatch.setattr(Interrupt, "seen", False)
+    monkeypatch.setattr("sys.argv", ["program"])
+    with pytest.raises(SystemExit) as stop:
+        run_program("experiments.nothing", tournament.Config, main, None)
+    assert stop.value.code == 130
+    assert ("stopped" in capsys.readouterr().err) is not orderly
+
+
+def test_an_illegal_action_is_told_with_the_agents(monkeypatch):
+    class Wrong:
+        def act(self, states, keys):
+            return np.full(len(states), 10_000)
+
+    monkeypatch.setattr(tournament, "_agent", lambda spec, variant: Wrong())
+    with pytest.raises(ValueError, match=r"noisy\.Noisy:1 among greedy: agent 0 chose illegal action 10000 in deal"):
+        tournament.play_chunk((make_variant("samurai").spec, ("noisy.Noisy:1", "greedy"), 0, 0, 1))
+
+
+def test_an_interrupt_may_be_entered_again(monkeypatch):
+    monkeypatch.setattr(Interrupt, "seen", False)
     before = signal.getsignal(signal.SIGINT)
     with Interrupt() as outer:
         with outer as inner:
