@@ -1,12 +1,12 @@
 """What a player is, and how one is named by a spec string."""
 
 import difflib
-import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
+from agents.guest import Guest
 from samurai_env.core.game import Variant
 
 
@@ -60,21 +60,19 @@ def make_agent(spec: str, variant: Variant) -> Agent:
     import agents.kinds  # noqa: F401  registers the agents of this folder
 
     name, _, argument = spec.partition(":")
-    module, _, maker = name.rpartition(".")
-    if module and name.replace(".", "").isidentifier():
-        try:
-            make = getattr(importlib.import_module(module), maker)
-        except (ImportError, AttributeError) as error:
-            raise ValueError(f"there is no agent {name!r}: {error}") from error
-        if not callable(make):
-            raise ValueError(f"there is no agent {name!r}: it cannot be called with a variant and an argument")
-        return make(variant, argument)
+    if is_guest(name):
+        return Guest(spec, variant)
     if name not in _makers:
         close = difflib.get_close_matches(name, _makers, 1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         forms = ", ".join(form for form, _ in _makers.values())
         raise ValueError(f"there is no agent {name!r}{hint}; the agents are {forms}, or one of yours: module.Name")
     return _makers[name][1](variant, argument)
+
+
+def is_guest(name: str) -> bool:
+    """Whether a name is that of an agent from elsewhere, `module.Name`."""
+    return all(part.isidentifier() for part in name.split(".")) and "." in name
 
 
 def no_argument(name: str, argument: str) -> None:
@@ -87,13 +85,16 @@ def no_argument(name: str, argument: str) -> None:
         raise ValueError(f"agent {name!r} takes no argument, not {argument!r}")
 
 
-def read_settings(name: str, argument: str, numbers: Mapping[str, Callable[[str], Any]]) -> dict[str, Any]:
+def read_settings(
+    name: str, argument: str, numbers: Mapping[str, Callable[[str], Any]], what: str = "simulations"
+) -> dict[str, Any]:
     """Settings of a search from `1000` or `1000,exploration=1`: simulations, then others by name.
 
     Args:
         name: kind of agent, for errors.
         argument: the text.
         numbers: the other settings there are, with the types of their numbers.
+        what: the first number counts, for errors.
 
     Returns:
         "simulations" and those given.
@@ -105,7 +106,7 @@ def read_settings(name: str, argument: str, numbers: Mapping[str, Callable[[str]
     try:
         given: dict[str, Any] = {"simulations": int(number)}
     except ValueError:
-        raise ValueError(f"{name} takes a number of simulations, as in {name}:1000, not {number!r}") from None
+        raise ValueError(f"{name} takes a number of {what}, as in {name}:1000, not {number!r}") from None
     for item in rest:
         key, _, text = item.partition("=")
         if key not in numbers:

@@ -229,9 +229,9 @@ def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
         form = NetworkForm(str(card["variant"]), str(card["encoding"]), widths, bool(card["advised"]), **layers)
         net = PolicyValueNet(form)
         net.load_state_dict(load_file(path, device="cpu"))
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{path.with_suffix('.json')} lacks or misstates {error}") from None
-    except ValueError as error:
+    except KeyError as error:
+        raise ValueError(f"{path.with_suffix('.json')} lacks {error}") from None
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{path.with_suffix('.json')} describes no network: {error}") from None
     except (SafetensorError, RuntimeError) as error:
         why = " ".join(str(error).split())

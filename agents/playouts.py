@@ -119,4 +119,4 @@ def make(variant: Variant, argument: str) -> PlayoutAgent:
     Raises:
         ValueError: no number, or an unknown or impossible setting.
     """
-    return PlayoutAgent(variant, Settings(**read_settings("playouts", argument, {"margin": float})))
+    return PlayoutAgent(variant, Settings(**read_settings("playouts", argument, {"margin": float}, "games")))

@@ -1,7 +1,7 @@
 """The files of a training run: the network with its card, and the checkpoint from which a run goes on exactly."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from agents.networks import load_network, save_network, write_atomically
-from experiments.common import command_line, commit, cpu_name
+from experiments.common import commit, cpu_name
 from experiments.ppo_config import Config
 from experiments.ppo_learner import Learner
 from samurai_env import __version__
@@ -20,7 +20,8 @@ def notes(learner: Learner) -> dict[str, Any]:
     """What the network's card says of its making."""
     settings = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(learner.config).items()}
     return {
-        "command": command_line("experiments.train_ppo", replace(learner.config, resume=False)),
+        "command": learner.commands[0][1],
+        "went_on": learner.commands[1:],
         "commit": commit(),
         "version": __version__,
         "machine": f"{cpu_name()}, {torch.get_num_threads()} threads",
@@ -120,3 +121,6 @@ def load(learner: Learner) -> None:
     learner.gradient_steps = kept["gradient_steps"]
     learner.seconds, learner.curve = kept["seconds"], kept["curve"]
     learner.origin = kept.get("origin", learner.origin)  # its file may have been overwritten since
+    before = [(0, kept["command"]), *map(tuple, kept.get("went_on", []))]
+    now = (learner.steps, learner.config.command)
+    learner.commands = before if before[-1][1] == now[1] else [*before, now]

@@ -111,6 +111,17 @@ def at_least(config: Any, lowest: float, *names: str) -> None:
             raise ValueError(f"--{name.replace('_', '-')} is at least {lowest:g}, not {value}")
 
 
+def make_folder(path: Path) -> None:
+    """Make the folder that `--output` names, unless it is there.
+
+    Raises:
+        OSError: there is a file of that name, or it cannot be made.
+    """
+    if path.is_file():
+        raise FileExistsError(f"--output is a folder, but {path} is a file")
+    path.mkdir(parents=True, exist_ok=True)
+
+
 def command_line(program: str, config: Any) -> str:
     """The command that runs a program with these settings (a dataclass); what has its default is left out."""
     words = ["python -m", program]

@@ -29,6 +29,7 @@ from experiments.common import (
     at_least,
     commit,
     cpu_name,
+    make_folder,
     parse_options,
     progress_bar,
     run_program,
@@ -43,6 +44,7 @@ from samurai_env.core.loops import Loops, loops_of
 
 RANDOM = 0.1  # share of random moves in the games that give the positions
 BLOCK = 8  # positions that a worker looks at, or choices that it plays on, at a time
+FEW = 5  # differences for which a normal interval would promise too much
 FORMAT = "samurai_env gains 1"
 Key = TypeVar("Key")
 
@@ -164,7 +166,7 @@ class Gains:
         choices: by agent, the action in each position, as far as it has been asked.
         seconds: by agent, processor time of these decisions.
         worths: by position and action, the mean own return.
-        networks: by agent, the fingerprint of its network.
+        networks: by agent, the fingerprint of its network or module.
     """
 
     def __init__(self, config: Config, variant: Variant) -> None:
@@ -197,11 +199,12 @@ class Gains:
         """Take an agent in.
 
         Raises:
-            ValueError: its network has changed since.
+            ValueError: its network or module has changed since.
         """
         now = fingerprint(agent)
         if self.networks.setdefault(agent, now) != now:
-            raise ValueError(f"{self.path} holds choices of another network {agent}; choose another --output")
+            held = f"{self.path} holds choices of another {agent}"
+            raise ValueError(f"{held}: its file has changed; choose another --output")
 
     def save(self) -> None:
         """Write the file."""
@@ -270,12 +273,14 @@ def measure(config: Config, console: Console) -> Gains:
     at_least(config, 0, "seed")
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     agents = split_specs(config.agents)
+    if not agents:
+        raise ValueError("--agents names nobody: give at least one agent, such as greedy")
     for spec in (config.base, *agents):
         make_agent(spec, variant)
     gains = Gains(config, variant)
     for spec in (config.base, *agents):
         gains.enter(spec)
-    config.output.mkdir(parents=True, exist_ok=True)
+    make_folder(config.output)
     states = draw_positions(variant, config.base, config.positions, config.seed)
     for spec in dict.fromkeys((config.base, *agents)):
         known = gains.choices.get(spec, [])
@@ -310,6 +315,8 @@ def main(config: Config) -> None:
         otherwise = np.mean(np.array(gains.choices[spec]) != gains.choices[config.base])
         milliseconds = 1000 * gains.seconds[spec] / len(found)
         interval = f"{found.mean():+.1f} [{found.mean() - half:+.1f}, {found.mean() + half:+.1f}]"
+        if np.count_nonzero(found) < FEW:
+            interval = f"{found.mean():+.1f}, too few for an interval"
         table.add_row(spec, f"{milliseconds:.3g}", f"{otherwise:.1%}", interval)
     console.print(table)
     console.print(f"what was measured is in {gains.path}")

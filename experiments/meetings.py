@@ -1,6 +1,7 @@
 """What has been played in a tournament, kept in a JSON file with all that is needed to repeat it."""
 
 import hashlib
+import importlib.util
 import json
 import platform
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agents.base import is_guest
 from agents.networks import weights_file, write_atomically
 from experiments.common import machine
 from experiments.match import MATCH_SEED, stop_after
@@ -78,12 +80,13 @@ class Meeting:
 
 
 def fingerprint(spec: str) -> str | None:
-    """The beginning of the SHA-256 of the network that an agent's spec names; None if it names none."""
-    for part in spec.replace(",", ":").split(":")[1:]:
-        path = weights_file(Path(part))
-        if part and path.is_file():
-            return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    return None
+    """The beginning of the SHA-256 of the files that an agent's spec names, a network or a module; None without any."""
+    name, *parts = spec.replace(",", ":").split(":")
+    files = [weights_file(Path(part)) for part in parts if part]
+    if is_guest(name) and (module := importlib.util.find_spec(name.rpartition(".")[0])) and module.origin:
+        files.append(Path(module.origin))
+    read = [path.read_bytes() for path in files if path.is_file()]
+    return hashlib.sha256(b"".join(read)).hexdigest()[:16] if read else None
 
 
 def versions() -> dict[str, str]:
@@ -104,7 +107,7 @@ class Results:
         path: the file.
         variant: spec of what is played.
         meetings: by the one agent and the others.
-        networks: by spec of an agent: the fingerprint of its network.
+        networks: by spec of an agent: the fingerprint of its network or module.
         origin: with what the file was last written: command, versions, seeds.
     """
 
@@ -121,7 +124,7 @@ class Results:
         """
         self.path, self.meetings, self.networks = path, dict[Pair, Meeting](), dict[str, str]()
         self.origin: dict[str, Any] = {}
-        self.seeds = f"{MATCH_SEED + first_deal} + number of the deal"
+        self.seeds = f"{MATCH_SEED} + number of the deal" + (f", from deal {first_deal} on" if first_deal else "")
         if variant is None or path.exists():
             self._read(variant)
         else:
@@ -136,9 +139,11 @@ class Results:
             for found in saved["meetings"]:
                 deals = {number: row for number, row in enumerate(found["shares"]) if row is not None}
                 lists = (list(found[name]) for name in ("seconds", "decisions", "commits", "machines"))
+                if not all(0.0 <= share <= 1.0 for row in deals.values() for share in row):
+                    raise ValueError(f"a share of {found['one']} is not from 0 to 1")
                 meeting = Meeting(deals, *lists)
                 self.meetings[found["one"], found["others"]] = meeting
-        except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{self.path} is damaged ({error!r}); move it away or choose another --output") from None
         if variant is not None and variant != self.variant:
             raise ValueError(f"{self.path} holds games of {self.variant}; choose another --output")
@@ -150,11 +155,12 @@ class Results:
         """Let an agent take part.
 
         Raises:
-            ValueError: it has played before with another network.
+            ValueError: it has played before with another network, or its module was another.
         """
         now, before = fingerprint(spec), self.networks.get(spec)
         if before is not None and now != before:
-            raise ValueError(f"{self.path} holds games of another network {spec}; choose another --output")
+            held = f"{self.path} holds games of another {spec}"
+            raise ValueError(f"{held}: its file has changed; choose another --output")
         if now is not None:
             self.networks[spec] = now
 

@@ -1,6 +1,6 @@
 """The settings of a PPO training run."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -8,7 +8,7 @@ import torch
 from agents.base import make_agent
 from agents.layers import spatial_layers
 from agents.networks import multiplies_bfloat16
-from experiments.common import at_least, parse_options
+from experiments.common import at_least, command_line, parse_options
 from experiments.ppo_company import PAST, own_search
 from samurai_env import make_variant
 from samurai_env.envs.common import REWARDS
@@ -99,6 +99,11 @@ class Config:
     """Numbers of matrix products: "bfloat16", the default on processors that multiply them, or "float32"."""
     device: str = field(default_factory=lambda: "cuda" if torch.cuda.is_available() else "cpu")
     """Where the network learns."""
+
+    @property
+    def command(self) -> str:
+        """What begins a run with these settings."""
+        return command_line("experiments.train_ppo", replace(self, resume=False))
 
 
 def check(config: Config) -> None:

@@ -20,7 +20,7 @@ from rich.markdown import Markdown
 from agents.base import make_agent
 from agents.networks import write_atomically
 from experiments import pages, tournament
-from experiments.common import at_least, commit, cpu_name, parse_options, run_program
+from experiments.common import at_least, commit, cpu_name, make_folder, parse_options, run_program
 from experiments.match import estimate
 from experiments.meetings import Results
 from samurai_env import make_variant
@@ -139,8 +139,10 @@ def main(config: Config) -> None:
     at_least(config, 0.01, "milliseconds")
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     if config.network:
-        make_agent(f"ppo:{config.network}", variant)  # complains before anything is measured
-    config.output.mkdir(parents=True, exist_ok=True)
+        make_agent(f"ppo:{config.network}", variant)
+    for rival in config.rivals:
+        make_agent(rival, variant)  # complains before anything is measured
+    make_folder(config.output)
     names = specs(config, variant, console)
     agents = tuple(dict.fromkeys((*names.values(), *config.rivals)))
     matches = tournament.Config(

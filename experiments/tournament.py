@@ -30,6 +30,7 @@ from experiments.common import (
     at_least,
     command_line,
     commit,
+    make_folder,
     parse_options,
     progress_bar,
     run_program,
@@ -39,11 +40,12 @@ from experiments.match import Timed, one_against_others, stop_after
 from experiments.meetings import Chunk, Meeting, Pair, Results
 from experiments.processes import workers
 from experiments.standings import Standings, span, standings
-from samurai_env import IllegalActionError, make_variant, parse_spec
+from samurai_env import make_variant, parse_spec
 from samurai_env.core.loops import loops_of
 
 # Spec of the variant, the one and the others, first deal of the tournament, of the task (from there), number of deals.
 Task = tuple[str, Pair, int, int, int]
+LAST_DEAL = 2**62  # so that seeds fit 64 bits
 
 
 @dataclass
@@ -92,10 +94,7 @@ def play_chunk(task: Task) -> Chunk:
     """Worker: one agent among copies of another on some deals."""
     variant, pair, begin, first, deals = task
     agents = [Timed(_agent(spec, variant)) for spec in pair]
-    try:
-        shares = one_against_others(parse_spec(variant), agents, begin + first, deals)
-    except IllegalActionError as error:
-        raise IllegalActionError(f"{' among '.join(pair)}: {error}") from None
+    shares = one_against_others(parse_spec(variant), agents, begin + first, deals)
     return Chunk(pair, first, shares.tolist(), [a.seconds for a in agents], [a.decisions for a in agents])
 
 
@@ -166,6 +165,8 @@ def prepare(config: Config) -> Results:
     """
     at_least(config, 1, "deals", "processes", "chunk")
     at_least(config, 0, "first_deal")
+    if config.first_deal >= LAST_DEAL:
+        raise ValueError(f"--first-deal is below {LAST_DEAL:,}, not {config.first_deal:,}")
     if config.width is not None and not 0.0 < config.width < 1.0:
         raise ValueError(f"--width is a width between 0 and 1, not {config.width:g}")
     if len(config.agents) < 1 + (not config.mirror):
@@ -175,7 +176,7 @@ def prepare(config: Config) -> Results:
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     for spec in config.agents:
         make_agent(spec, variant)  # complains before anything is played
-    config.output.mkdir(parents=True, exist_ok=True)
+    make_folder(config.output)
     results = Results(config.output / "results.json", variant.spec, config.first_deal)
     for spec in config.agents:
         results.enter(spec)

@@ -88,7 +88,9 @@ def test_it_goes_on_where_it_stopped_and_with_more_agents(tmp_path, monkeypatch)
 def test_the_table_and_what_is_refused(tmp_path, capsys) -> None:
     main(settings(tmp_path, agents=("random,greedy",)))
     shown = capsys.readouterr().out
-    assert "+0.0 [+0.0, +0.0]" in shown
+    assert "+0.0, too few for an interval" in shown
+    with pytest.raises(ValueError, match="--agents names nobody"):
+        measure(settings(tmp_path, agents=()), QUIET)
     with pytest.raises(ValueError, match="measured with games 16; choose another --output"):
         measure(settings(tmp_path, games=17), QUIET)
     with pytest.raises(ValueError, match="--positions is at least 2"):
@@ -111,5 +113,5 @@ def test_a_network_that_has_changed_is_refused(tmp_path) -> None:
     first = measure(config, QUIET)
     assert measure(config, QUIET).choices == first.choices
     save(2)
-    with pytest.raises(ValueError, match="another network"):
+    with pytest.raises(ValueError, match="its file has changed"):
         measure(config, QUIET)

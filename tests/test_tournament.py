@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from experiments.match import Timed
 from experiments.meetings import Chunk, Meeting, Results, fingerprint
 from experiments.pages import ROOT
 from experiments.standings import standings
-from samurai_env import make_variant
+from samurai_env import Position, make_variant
 
 QUIET = Console(quiet=True)
 
@@ -73,8 +74,8 @@ def test_other_deals_are_played_on_request(tmp_path):
     ten = tournament.play(config_of(tmp_path / "ten", deals=10, first_deal=10), QUIET)
     assert np.array_equal(ten.meetings[pair].shares(), twenty[10:])
     assert not np.array_equal(twenty[:10], twenty[10:])
-    assert ten.origin["deal_seeds"] == "1000000010 + number of the deal"
-    with pytest.raises(ValueError, match=r"holds deals with seeds 1000000010 .*, not 1000000000"):
+    assert ten.origin["deal_seeds"] == "1000000000 + number of the deal, from deal 10 on"
+    with pytest.raises(ValueError, match=r"holds deals with seeds 1000000000 .*, from deal 10 on, not 1000000000"):
         tournament.play(config_of(tmp_path / "ten", deals=10), QUIET)
     with pytest.raises(ValueError, match="first-deal"):
         tournament.play(config_of(tmp_path / "new", first_deal=-1), QUIET)
@@ -185,8 +186,18 @@ def test_a_network_that_has_changed_does_not_inherit_results(tmp_path):
     again = Results(tmp_path / "results.json")
     again.enter(spec)
     network.write_bytes(b"two")
-    with pytest.raises(ValueError, match="another network"):
+    with pytest.raises(ValueError, match="its file has changed"):
         again.enter(spec)
+
+
+def test_an_agent_from_elsewhere_that_has_changed_does_not_inherit_results(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "changing.py").write_text("Agent = 1")
+    results = Results(tmp_path / "results.json", make_variant("samurai", 2).spec)
+    results.enter("changing.Agent:0.5")
+    (tmp_path / "changing.py").write_text("Agent = 2")
+    with pytest.raises(ValueError, match=r"another changing\.Agent:0\.5: its file has changed"):
+        results.enter("changing.Agent:0.5")
 
 
 def test_results_survive_a_file(tmp_path):
@@ -229,16 +240,6 @@ def test_an_interrupted_program_exits_with_130(orderly, monkeypatch, capsys):
     assert ("stopped" in capsys.readouterr().err) is not orderly
 
 
-def test_an_illegal_action_is_told_with_the_agents(monkeypatch):
-    class Wrong:
-        def act(self, states, keys):
-            return np.full(len(states), 10_000)
-
-    monkeypatch.setattr(tournament, "_agent", lambda spec, variant: Wrong())
-    with pytest.raises(ValueError, match=r"noisy\.Noisy:1 among greedy: agent 0 chose illegal action 10000 in deal"):
-        tournament.play_chunk((make_variant("samurai").spec, ("noisy.Noisy:1", "greedy"), 0, 0, 1))
-
-
 def test_an_interrupt_may_be_entered_again(monkeypatch):
     monkeypatch.setattr(Interrupt, "seen", False)
     before = signal.getsignal(signal.SIGINT)
@@ -248,6 +249,20 @@ def test_an_interrupt_may_be_entered_again(monkeypatch):
         assert inner.asked
         assert outer is inner
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_how_the_benchmark_page_observes_and_redeals():
+    page = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[1]
+    names: dict[str, Any] = {}
+    exec(code, names)
+    position = Position(names["variant"], 2)
+    assert (names["seen"] == position.observe(position.seat)).all()
+    assert len({copy.tobytes() for copy in names["copies"]}) == 8
+    for j in range(8):
+        again = np.zeros_like(names["seen"])
+        names["loops"].observing["flat"].write_observation(names["copies"], j, names["seat"], again)
+        assert (again == names["seen"]).all()
 
 
 def test_the_example_of_the_benchmark_page(tmp_path, monkeypatch):

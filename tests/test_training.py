@@ -341,8 +341,14 @@ def test_a_card_tells_how_the_network_was_made_with_which_its_run_began(tmp_path
     train(small(further, total_steps=256, initial=run), Console(quiet=True))
     assert read_card(further)["notes"]["origin"] == began
     train(small(run, total_steps=512, resume=True), Console(quiet=True))  # `initial` is another by now
-    train(small(further, total_steps=512, initial=run, resume=True), Console(quiet=True))
-    assert read_card(further)["notes"]["origin"] == began
+    train(small(further, total_steps=512, initial=run, resume=True, learning_rate=0.5), Console(quiet=True))
+    made = read_card(further)["notes"]
+    assert made["origin"] == began
+    assert "--learning-rate" not in made["command"]
+    (step, command), *more = made["went_on"]
+    assert (step, more) == (256, [])
+    assert "--total-steps 512" in command
+    assert "--learning-rate 0.5" in command
 
 
 def test_actions_are_drawn_by_their_probabilities():
