@@ -24,12 +24,13 @@ from rich.table import Table
 from agents.arena import play_games
 from agents.base import make_agent
 from agents.networks import write_atomically
-from experiments import pages
+from experiments import fingerprints, pages
 from experiments.common import (
     Interrupt,
     at_least,
     commit,
     machine,
+    make_folder,
     parse_options,
     progress_bar,
     run_program,
@@ -116,10 +117,12 @@ class Wins:
         self.returns: dict[tuple[str, str], dict[int, list[float]]] = {}
         self.commits: dict[tuple[str, str], list[str]] = {}  # that played: a table may grow in several runs
         self.machines: dict[tuple[str, str], list[str]] = {}  # on which
+        self.networks: dict[str, str] = {}  # by agent, the fingerprint of the files that it names
         if not path.exists():
             return
         try:
             saved = json.loads(path.read_text(encoding="utf-8"))
+            self.networks = dict(saved["networks"])
             for found in saved["returns"]:
                 chunks = {int(first): chunk for first, chunk in found["chunks"].items()}
                 self.returns[found["agent"], found["variant"]] = chunks
@@ -141,6 +144,7 @@ class Wins:
             "version": __version__,
             "python": platform.python_version(),
             "deal_seeds": f"{MATCH_SEED} + number of the game",
+            "networks": self.networks,
             "returns": [
                 {
                     "agent": agent,
@@ -170,11 +174,13 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
     """Play all that is not yet played; Ctrl-C (or `interrupt`, if given) stops and keeps what is done."""
     at_least(config, 1, "games", "processes")
     settings = list(variants(config).values())
-    config.output.mkdir(parents=True, exist_ok=True)
+    make_folder(config.output)
     for spec in config.agents:
         for variant in settings:
             make_agent(spec, variant)  # complains before anything is played
     wins = Wins(config.output / "wins.json")
+    for spec in config.agents:
+        fingerprints.enter(spec, wins.networks, wins.path)
     tasks, done = [], 0
     for spec in config.agents:
         for variant in settings:

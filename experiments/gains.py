@@ -23,7 +23,7 @@ from rich.table import Table
 from agents.arena import decision_keys
 from agents.base import Agent, make_agent
 from agents.networks import write_atomically
-from experiments import tournament
+from experiments import fingerprints, tournament
 from experiments.common import (
     Interrupt,
     at_least,
@@ -36,7 +36,6 @@ from experiments.common import (
     split_specs,
 )
 from experiments.match import Z95, Timed
-from experiments.meetings import fingerprint
 from experiments.processes import until, workers
 from samurai_env import make_variant, parse_spec
 from samurai_env.core.game import Variant
@@ -166,7 +165,7 @@ class Gains:
         choices: by agent, the action in each position, as far as it has been asked.
         seconds: by agent, processor time of these decisions.
         worths: by position and action, the mean own return.
-        networks: by agent, the fingerprint of its network or module.
+        networks: by agent, the fingerprint of the files that it names.
     """
 
     def __init__(self, config: Config, variant: Variant) -> None:
@@ -181,7 +180,7 @@ class Gains:
         self.choices: dict[str, list[int]] = {}
         self.seconds: dict[str, float] = {}
         self.worths: dict[tuple[int, int], float] = {}
-        self.networks: dict[str, str | None] = {}
+        self.networks: dict[str, str] = {}
         if not self.path.exists():
             return
         try:
@@ -194,17 +193,6 @@ class Gains:
         if head != self.head:
             other = ", ".join(f"{name} {head[name]}" for name in head if head[name] != self.head[name])
             raise ValueError(f"{self.path} was measured with {other}; choose another --output")
-
-    def enter(self, agent: str) -> None:
-        """Take an agent in.
-
-        Raises:
-            ValueError: its network or module has changed since.
-        """
-        now = fingerprint(agent)
-        if self.networks.setdefault(agent, now) != now:
-            held = f"{self.path} holds choices of another {agent}"
-            raise ValueError(f"{held}: its file has changed; choose another --output")
 
     def save(self) -> None:
         """Write the file."""
@@ -279,7 +267,7 @@ def measure(config: Config, console: Console) -> Gains:
         make_agent(spec, variant)
     gains = Gains(config, variant)
     for spec in (config.base, *agents):
-        gains.enter(spec)
+        fingerprints.enter(spec, gains.networks, gains.path)
     make_folder(config.output)
     states = draw_positions(variant, config.base, config.positions, config.seed)
     for spec in dict.fromkeys((config.base, *agents)):

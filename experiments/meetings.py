@@ -1,7 +1,5 @@
 """What has been played in a tournament, kept in a JSON file with all that is needed to repeat it."""
 
-import hashlib
-import importlib.util
 import json
 import platform
 from dataclasses import dataclass, field
@@ -11,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.base import is_guest
-from agents.networks import weights_file, write_atomically
+from agents.networks import write_atomically
 from experiments.common import machine
 from experiments.match import MATCH_SEED, stop_after
 from samurai_env import __version__
@@ -79,16 +76,6 @@ class Meeting:
                 kept.append(now)
 
 
-def fingerprint(spec: str) -> str | None:
-    """The beginning of the SHA-256 of the files that an agent's spec names, a network or a module; None without any."""
-    name, *parts = spec.replace(",", ":").split(":")
-    files = [weights_file(Path(part)) for part in parts if part]
-    if is_guest(name) and (module := importlib.util.find_spec(name.rpartition(".")[0])) and module.origin:
-        files.append(Path(module.origin))
-    read = [path.read_bytes() for path in files if path.is_file()]
-    return hashlib.sha256(b"".join(read)).hexdigest()[:16] if read else None
-
-
 def versions() -> dict[str, str]:
     """Versions of what plays."""
     found = {"samurai_env": __version__, "python": platform.python_version()}
@@ -107,7 +94,7 @@ class Results:
         path: the file.
         variant: spec of what is played.
         meetings: by the one agent and the others.
-        networks: by spec of an agent: the fingerprint of its network or module.
+        networks: by spec of an agent, the fingerprint of the files that it names (`experiments.fingerprints`).
         origin: with what the file was last written: command, versions, seeds.
     """
 
@@ -150,19 +137,6 @@ class Results:
         if variant is not None and self.origin["deal_seeds"] != self.seeds:
             held = f"with seeds {self.origin['deal_seeds']}, not {self.seeds}"
             raise ValueError(f"{self.path} holds deals {held}; choose another --output")
-
-    def enter(self, spec: str) -> None:
-        """Let an agent take part.
-
-        Raises:
-            ValueError: it has played before with another network, or its module was another.
-        """
-        now, before = fingerprint(spec), self.networks.get(spec)
-        if before is not None and now != before:
-            held = f"{self.path} holds games of another {spec}"
-            raise ValueError(f"{held}: its file has changed; choose another --output")
-        if now is not None:
-            self.networks[spec] = now
 
     def write(self, command: str) -> None:
         """Write everything; `command` is what repeats it."""

@@ -25,6 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agents.base import Agent, make_agent
+from experiments import fingerprints
 from experiments.common import (
     Interrupt,
     at_least,
@@ -179,7 +180,7 @@ def prepare(config: Config) -> Results:
     make_folder(config.output)
     results = Results(config.output / "results.json", variant.spec, config.first_deal)
     for spec in config.agents:
-        results.enter(spec)
+        fingerprints.enter(spec, results.networks, results.path)
     return results
 
 

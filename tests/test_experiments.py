@@ -48,7 +48,7 @@ def test_cooperative_table_refuses_what_it_cannot_play(tmp_path):
     game = cooperative_games()[0]
     with pytest.raises(ValueError, match="has no option 'luck'"):
         cooperative.play(cooperative.Config(game, vary="luck", output=tmp_path), console)
-    (tmp_path / "wins.json").write_text('{"returns": [{}]}')
+    (tmp_path / "wins.json").write_text('{"networks": {}, "returns": [{}]}')
     with pytest.raises(ValueError, match="is damaged"):
         cooperative.play(cooperative.Config(game, output=tmp_path), console)
 

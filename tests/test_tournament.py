@@ -12,7 +12,7 @@ from rich.console import Console
 from experiments import leaderboard, tournament
 from experiments.common import Interrupt, run_program, split_specs
 from experiments.match import Timed
-from experiments.meetings import Chunk, Meeting, Results, fingerprint
+from experiments.meetings import Chunk, Meeting, Results
 from experiments.pages import ROOT
 from experiments.standings import standings
 from samurai_env import Position, make_variant
@@ -172,32 +172,6 @@ def test_tournaments_refuse_what_they_cannot_play(tmp_path):
             tournament.play(config_of(tmp_path / "new", width=width), QUIET)
     with pytest.raises(ValueError, match="two or more"):
         tournament.play(tournament.Config(agents=("greedy",), mirror=False, output=tmp_path / "new"), QUIET)
-
-
-def test_a_network_that_has_changed_does_not_inherit_results(tmp_path):
-    network = tmp_path / "run" / "model.safetensors"
-    network.parent.mkdir()
-    network.write_bytes(b"one")
-    spec = f"ppo:{network.parent}"
-    assert fingerprint(spec) == fingerprint(f"search:{network}:30,width=2") != fingerprint("greedy")
-    results = Results(tmp_path / "results.json", make_variant("samurai", 2).spec)
-    results.enter(spec)
-    results.write("")
-    again = Results(tmp_path / "results.json")
-    again.enter(spec)
-    network.write_bytes(b"two")
-    with pytest.raises(ValueError, match="its file has changed"):
-        again.enter(spec)
-
-
-def test_an_agent_from_elsewhere_that_has_changed_does_not_inherit_results(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "changing.py").write_text("Agent = 1")
-    results = Results(tmp_path / "results.json", make_variant("samurai", 2).spec)
-    results.enter("changing.Agent:0.5")
-    (tmp_path / "changing.py").write_text("Agent = 2")
-    with pytest.raises(ValueError, match=r"another changing\.Agent:0\.5: its file has changed"):
-        results.enter("changing.Agent:0.5")
 
 
 def test_results_survive_a_file(tmp_path):
