@@ -46,7 +46,7 @@ from samurai_env.core.loops import loops_of
 
 # Spec of the variant, the one and the others, first deal of the tournament, of the task (from there), number of deals.
 Task = tuple[str, Pair, int, int, int]
-LAST_DEAL = 2**62  # so that seeds fit 64 bits
+LIMIT = 2**62  # first deals are below, so that seeds fit 64 bits
 
 
 @dataclass
@@ -166,8 +166,8 @@ def prepare(config: Config) -> Results:
     """
     at_least(config, 1, "deals", "processes", "chunk")
     at_least(config, 0, "first_deal")
-    if config.first_deal >= LAST_DEAL:
-        raise ValueError(f"--first-deal is below {LAST_DEAL:,}, not {config.first_deal:,}")
+    if config.first_deal >= LIMIT:
+        raise ValueError(f"--first-deal is below {LIMIT:,}, not {config.first_deal:,}")
     if config.width is not None and not 0.0 < config.width < 1.0:
         raise ValueError(f"--width is a width between 0 and 1, not {config.width:g}")
     if len(config.agents) < 1 + (not config.mirror):
