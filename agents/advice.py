@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from samurai_env.core import bits
+from samurai_env.core.checks import checked_games
 from samurai_env.core.compile import bind
 from samurai_env.core.game import Game, Variant
 from samurai_env.core.loops import loops_of
@@ -90,6 +91,7 @@ class Advice:
     """
 
     def __init__(self, variant: Variant, quick: bool = False) -> None:
+        self._dtype = variant.dtype
         self._write = _bound(variant.game, quick)
         self._words = np.zeros(variant.num_words, np.uint64)
         self._scores = np.zeros(variant.num_actions)
@@ -104,7 +106,12 @@ class Advice:
         Returns:
             float32 (games, actions, columns). Column 0 is the best advised score less that of the action, at least 0.
             Illegal actions have 0 everywhere.
+
+        Raises:
+            TypeError: `states` is not an array.
+            ValueError: records of another variant, or a game that is over.
         """
+        states = checked_games(states, self._dtype)
         out = np.zeros((len(states), len(self._scores), self._columns), np.float32)
         self._write(states, self._words, self._scores, out)
         return out

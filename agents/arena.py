@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from agents.base import Agent
+from samurai_env.core.checks import checked_integers
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import loops_of
 
@@ -25,20 +26,29 @@ def play_games(variant: Variant, agents: Sequence[Agent], seating: np.ndarray, s
     Args:
         variant: what is played.
         agents: the players.
-        seating: int (games, seats): which agent sits where.
-        seeds: uint64 (games,): the deals.
+        seating: integers (games, seats): which agent sits where.
+        seeds: integers (games,): the deals, 0 to 2**63 - 1.
 
     Returns:
         float64 (games, seats): the returns.
 
     Raises:
         IllegalActionError: an agent chose an illegal action.
+        ValueError: seating or seeds of another shape or kind, an agent that there is not, or one that gave something
+            other than one integer a game.
     """
     from samurai_env.position import IllegalActionError
 
-    loops, count = loops_of(variant.game), len(seeds)
+    seeds = checked_integers("seeds", seeds, (None,))
+    if (seeds < 0).any():
+        raise ValueError(f"seeds are 0 or more, not {seeds.min()}")
+    deals = seeds.astype(np.uint64)
+    loops, count = loops_of(variant.game), len(deals)
+    seating = checked_integers("the seating's agents", seating, (count, variant.num_players))
+    if ((seating < 0) | (seating >= len(agents))).any():
+        raise ValueError(f"the seating names agents from {seating.min()} to {seating.max()}; there are {len(agents)}")
     states = variant.new(count)
-    loops.begin(states, np.asarray(seeds, np.uint64))
+    loops.begin(states, deals)
     words, no_skip = np.zeros(variant.num_words, np.uint64), np.zeros(count, np.bool_)
     running = np.arange(count)
     while len(running):
@@ -48,12 +58,12 @@ def play_games(variant: Variant, agents: Sequence[Agent], seating: np.ndarray, s
             if not len(games):
                 continue
             chosen = states[games]
-            keys = decision_keys(np.asarray(seeds)[games], chosen["steps"], number)
-            actions = np.asarray(agent.act(chosen, keys), np.int64)
+            keys = decision_keys(deals[games], chosen["steps"], number)
+            actions = checked_integers(f"actions of agent {number}", agent.act(chosen, keys), games.shape)
             wrong = loops.first_illegal(chosen, actions, no_skip, words)
             if wrong >= 0:
                 raise IllegalActionError(
-                    f"agent {number} chose illegal action {actions[wrong]} in deal {seeds[games[wrong]]}"
+                    f"agent {number} chose illegal action {actions[wrong]} in deal {deals[games[wrong]]}"
                 )
             loops.step_all(chosen, actions)
             states[games] = chosen

@@ -26,6 +26,10 @@ class Agent(Protocol):
 
         Returns:
             int64 (games,), legal action ids.
+
+        Raises:
+            TypeError: an argument is not an array.
+            ValueError: another dtype or shape, or a game that is over.
         """
         ...
 

@@ -8,6 +8,7 @@ import numpy as np
 from agents.advice import Advice
 from agents.base import no_argument
 from samurai_env.core import bits, random
+from samurai_env.core.checks import checked_games, checked_keys
 from samurai_env.core.compile import bind
 from samurai_env.core.game import Game, Variant
 from samurai_env.core.loops import loops_of
@@ -55,14 +56,16 @@ class GreedyAgent:
     """One decision ahead, by the game's own evaluation."""
 
     def __init__(self, variant: Variant) -> None:
+        self._dtype = variant.dtype
         self._words = np.zeros(variant.num_words, np.uint64)
         self._scores = np.zeros(variant.num_actions)
         self._choose = bound(variant.game)["choose"]
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `agents.base.Agent.act`."""
+        states = checked_games(states, self._dtype)
         actions = np.zeros(len(states), np.int64)
-        self._choose(states, keys, self._words, self._scores, actions)
+        self._choose(states, checked_keys(keys, len(states)), self._words, self._scores, actions)
         return actions
 
 
@@ -77,11 +80,14 @@ class CounselAgent:
 
     def __init__(self, variant: Variant) -> None:
         self._advice = Advice(variant)
+        self._dtype = variant.dtype
         self._list_legal = loops_of(variant.game).list_legal
         self._num_words = variant.num_words
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `agents.base.Agent.act`."""
+        states = checked_games(states, self._dtype)
+        checked_keys(keys, len(states))
         shortfalls = self._advice.outlooks(states)[:, :, 0]
         words, masks = np.zeros((len(states), self._num_words), np.uint64), np.zeros(shortfalls.shape, np.int8)
         self._list_legal(states, words)

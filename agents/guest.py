@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from samurai_env.core.checks import checked_games, checked_integers, checked_keys
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import loops_of
 from samurai_env.position import IllegalActionError, Position
@@ -43,14 +44,13 @@ class Guest:
             ValueError: it failed, or gave something other than one whole number a game.
             IllegalActionError: it chose an illegal action.
         """
+        states = checked_games(states, self._variant.dtype)
+        keys = checked_keys(keys, len(states))
         try:
-            actions = np.asarray(self._agent.act(states.copy(), keys.copy()))
+            given = self._agent.act(states.copy(), keys.copy())
         except Exception as error:
             raise ValueError(f"agent {self._spec!r} failed:\n{_told(error)}") from error
-        if actions.shape != states.shape or actions.dtype.kind not in "iu":
-            wanted = f"{len(states)} whole numbers, an array of shape {states.shape}"
-            raise ValueError(f"agent {self._spec!r} gave {actions.dtype} of shape {actions.shape}, not {wanted}")
-        actions = actions.astype(np.int64)
+        actions = checked_integers(f"actions of agent {self._spec!r}", given, states.shape)
         free = np.zeros(len(states), np.bool_)
         wrong = loops_of(self._variant.game).first_illegal(states, actions, free, self._words)
         if wrong >= 0:

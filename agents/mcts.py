@@ -16,6 +16,7 @@ from agents.advice import usual_temperature
 from agents.base import read_settings
 from agents.tree import Findings, back_up, begin, best_child, clear, new_findings, new_trees, read_roots
 from samurai_env.core import bits
+from samurai_env.core.checks import checked_games, checked_keys
 from samurai_env.core.compile import bind, jit
 from samurai_env.core.game import Game, Variant
 
@@ -241,8 +242,9 @@ class MCTSAgent:
 
     def visits(self, states: np.ndarray, keys: np.ndarray) -> Findings:
         """What the search finds; the arguments are those of `act`."""
+        states = checked_games(states, self._variant.dtype)
         found = new_findings(len(states), self._variant)
-        self._search(states, keys, self._method, self._room, *found)
+        self._search(states, checked_keys(keys, len(states)), self._method, self._room, *found)
         return found
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 from agents import rollouts
 from agents.base import read_settings
 from samurai_env.core import bits
+from samurai_env.core.checks import checked_games, checked_keys
 from samurai_env.core.compile import bind
 from samurai_env.core.game import Game, Variant
 
@@ -103,9 +104,10 @@ class PlayoutAgent:
 
     def worths(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """Worth of each action to the seat to move, float64 (games, actions), -inf where illegal."""
+        states = checked_games(states, self._variant.dtype)
         worths = np.full((len(states), self._variant.num_actions), -np.inf)
         s, room = self.settings, (self._scratch, *self._words, self._scores, self._out)
-        self._play(states, keys, s.simulations, s.margin, *room, worths)
+        self._play(states, checked_keys(keys, len(states)), s.simulations, s.margin, *room, worths)
         return worths
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import torch
 from agents.advice import Advice
 from agents.base import no_argument
 from agents.networks import NetworkForm, PolicyValueNet, check_fits, load_network
+from samurai_env.core.checks import checked_games, checked_keys
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import loops_of
 
@@ -31,7 +32,12 @@ class PPOAgent:
         Returns:
             log-probabilities, float32 (games, actions), and expected returns, float32 (games, players), the seat to
             move first.
+
+        Raises:
+            TypeError: `states` is not an array.
+            ValueError: records of another variant, or a game that is over.
         """
+        states = checked_games(states, self.variant.dtype)
         masks = np.zeros((len(states), self.variant.num_actions), np.int8)
         observations = np.zeros((len(states), *self._shape), np.int8)
         seats, words = np.zeros(len(states), np.int8), np.zeros(self.variant.num_words, np.uint64)
@@ -45,7 +51,9 @@ class PPOAgent:
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `agents.base.Agent.act`."""
-        return self.evaluate(states)[0].argmax(1).numpy()
+        log_probs, _ = self.evaluate(states)
+        checked_keys(keys, len(states))
+        return log_probs.argmax(1).numpy()
 
 
 def make(variant: Variant, argument: str) -> PPOAgent:

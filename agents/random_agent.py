@@ -7,6 +7,7 @@ import numpy as np
 
 from agents.base import no_argument
 from samurai_env.core import bits
+from samurai_env.core.checks import checked_games, checked_keys
 from samurai_env.core.compile import bind
 from samurai_env.core.game import Game, Variant
 
@@ -31,13 +32,15 @@ class RandomAgent:
     """Every legal action equally likely."""
 
     def __init__(self, variant: Variant) -> None:
+        self._dtype = variant.dtype
         self._words = np.zeros(variant.num_words, np.uint64)
         self._choose = _bound(variant.game)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `agents.base.Agent.act`."""
+        states = checked_games(states, self._dtype)
         actions = np.zeros(len(states), np.int64)
-        self._choose(states, keys, self._words, actions)
+        self._choose(states, checked_keys(keys, len(states)), self._words, actions)
         return actions
 
 

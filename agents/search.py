@@ -20,6 +20,7 @@ from agents.networks import PolicyValueNet, check_fits, load_network, multiplies
 from agents.ppo import PPOAgent
 from agents.tree import Findings, back_up, begin, best_child, clear, new_findings, new_trees, read_roots
 from samurai_env.core import bits
+from samurai_env.core.checks import checked_games, checked_keys
 from samurai_env.core.compile import bind, jit
 from samurai_env.core.game import Game, Variant
 
@@ -224,6 +225,8 @@ class SearchAgent:
 
     def visits(self, states: np.ndarray, keys: np.ndarray) -> Findings:
         """What the search finds; the arguments are those of `act`."""
+        states = checked_games(states, self.variant.dtype)
+        keys = checked_keys(keys, len(states))
         found = new_findings(len(states), self.variant)
         group = max(1, TREES // self.settings.simulations)
         for first in range(0, len(states), group):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from samurai_env.core.checks import shown, whole
 from samurai_env.core.loops import loops_of
 from samurai_env.core.random import below
 from samurai_env.position import Position, parse_spec
@@ -22,10 +23,12 @@ def perft(position: Position, depth: int) -> int:
     Depth 0 has one sequence (the empty one), a finished game none of any other length.
 
     Raises:
+        TypeError: a depth that is not an integer.
         ValueError: a negative depth.
     """
+    depth = min(whole("a depth", depth), position.variant.max_steps)  # no sequence is longer
     if depth < 0:
-        raise ValueError(f"a depth is 0 or more, not {depth}")
+        raise ValueError(f"a depth is 0 or more, not {shown(depth)}")
     if depth == 0:
         return 1
     variant = position.variant
@@ -39,7 +42,11 @@ def walk(position: Position, plies: int) -> list[int]:
 
     Each is legal action number `below(k)` of the k legal ones in ascending order, where `below` draws from
     a SplitMix64 stream (`samurai_env.core.random`) that starts as the seed with all 64 bits inverted.
+
+    Raises:
+        TypeError: a number of plies that is not an integer.
     """
+    plies = whole("the number of plies", plies)
     rng = np.array([~np.uint64(position.seed)], np.uint64)
     actions: list[int] = []
     while len(actions) < plies and not position.over:

@@ -4,6 +4,7 @@ import hashlib
 
 import numpy as np
 
+from samurai_env.core.checks import checked_buffer, checked_seat, checked_seed, shown, whole
 from samurai_env.core.game import Variant, find_game
 from samurai_env.core.loops import loops_of
 
@@ -23,7 +24,7 @@ class Position:
     """
 
     def __init__(self, variant: Variant, seed: int = 0) -> None:
-        """Begin the game of `seed` (0 to 2**63 - 1)."""
+        """Begin the game of `seed` (0 to 2**63 - 1); errors as `reset`."""
         self.variant = variant
         self.states = variant.new(1)
         self._words = np.zeros(variant.num_words, np.uint64)
@@ -33,11 +34,10 @@ class Position:
         """Begin another game.
 
         Raises:
+            TypeError: the seed is not an integer.
             ValueError: a negative seed or one of more than 63 bits.
         """
-        if not 0 <= seed < 2**63:
-            raise ValueError(f"a seed is an integer from 0 to 2**63 - 1, not {seed}")
-        loops_of(self.variant.game).begin(self.states, np.array([seed], np.uint64))
+        loops_of(self.variant.game).begin(self.states, np.array([checked_seed(seed)], np.uint64))
 
     @property
     def record(self) -> np.void:
@@ -65,10 +65,19 @@ class Position:
         return int(self.states[0]["seed"])
 
     def legal_mask(self, out: np.ndarray | None = None) -> np.ndarray:
-        """Legal actions as int8 zeros and ones, shape (num_actions,); all zero once over."""
-        mask = np.empty(self.variant.num_actions, np.int8) if out is None else out
+        """Legal actions as int8 zeros and ones, shape (num_actions,); all zero once over.
+
+        Args:
+            out: writable array in C order to write them into; a new one if None.
+
+        Raises:
+            TypeError: `out` is not an array.
+            ValueError: `out` has another dtype or shape, or cannot be written into.
+        """
+        shape = (self.variant.num_actions,)
+        mask = np.empty(shape, np.int8) if out is None else checked_buffer("out", out, np.int8, shape)
         loops_of(self.variant.game).write_legal(self.states, 0, self._words, mask)
-        return mask
+        return mask if out is None else out
 
     def legal_actions(self) -> list[int]:
         """Legal action ids, ascending."""
@@ -79,36 +88,41 @@ class Position:
 
         Raises:
             IllegalActionError: the action is not legal, or the game is over; nothing has changed.
+            TypeError: the action is not an integer.
         """
-        if not loops_of(self.variant.game).apply(self.states, 0, int(action), self._words):
-            raise IllegalActionError(self._why_illegal(int(action)))
+        action = whole("an action", action)
+        known = 0 <= action < self.variant.num_actions  # compiled code takes 64 bits
+        if not known or not loops_of(self.variant.game).apply(self.states, 0, action, self._words):
+            raise IllegalActionError(self._why_illegal(action))
 
     def _why_illegal(self, action: int) -> str:
         names = self.variant.action_names
         if self.over:
-            return f"action {action} after the end of the game; reset to begin another"
+            return f"action {shown(action)} after the end of the game; reset to begin another"
         if not 0 <= action < len(names):
-            return f"there is no action {action}; actions are 0 to {len(names) - 1}"
+            return f"there is no action {shown(action)}; actions are 0 to {len(names) - 1}"
         legal = self.legal_actions()
-        shown = ", ".join(f"{a} ({names[a]})" for a in legal[:12]) + (", ..." if len(legal) > 12 else "")
-        return f"action {action} ({names[action]}) is illegal for seat {self.seat} now; legal are {shown}"
-
-    def _check_seat(self, seat: int) -> None:
-        if seat not in range(self.variant.num_players):
-            raise ValueError(f"there is no seat {seat!r}; seats are 0 to {self.variant.num_players - 1}")
+        some = ", ".join(f"{a} ({names[a]})" for a in legal[:12]) + (", ..." if len(legal) > 12 else "")
+        return f"action {action} ({names[action]}) is illegal for seat {self.seat} now; legal are {some}"
 
     def observe(self, seat: int, encoding: str | None = None, out: np.ndarray | None = None) -> np.ndarray:
         """What `seat` sees, int8, in an encoding of the game (default: its first).
 
+        Args:
+            seat: who looks.
+            encoding: name of the encoding.
+            out: writable array in C order of the encoding's shape to write it into; a new one if None.
+
         Raises:
-            ValueError: no such seat or encoding.
+            TypeError: `out` is not an array.
+            ValueError: no such seat or encoding, or `out` has another dtype or shape, or cannot be written into.
         """
-        self._check_seat(seat)
+        seat = checked_seat(seat, self.variant.num_players)
         name = self.variant.encoding_name(encoding)
-        if out is None:
-            out = np.empty(self.variant.encoding(name).shape, np.int8)
-        loops_of(self.variant.game).observing[name].write_observation(self.states, 0, seat, out)
-        return out
+        shape = self.variant.encoding(name).shape
+        seen = np.empty(shape, np.int8) if out is None else checked_buffer("out", out, np.int8, shape)
+        loops_of(self.variant.game).observing[name].write_observation(self.states, 0, seat, seen)
+        return seen if out is None else out
 
     def returns(self) -> np.ndarray:
         """Payoff of each seat, float64; zeros while the game runs."""
@@ -134,14 +148,14 @@ class Position:
         return other
 
     def redetermined(self, seat: int, rng: np.ndarray) -> "Position":
-        """A copy in which all that `seat` cannot know is drawn anew from `rng` (uint64, shape (1,)).
+        """A copy in which all that `seat` cannot know is drawn anew from `rng` (uint64, shape (1,), moved on).
 
         Raises:
-            ValueError: no such seat, or another kind of `rng`.
+            TypeError: `rng` is not an array.
+            ValueError: no such seat, or another kind of `rng`, or one that cannot be written into.
         """
-        self._check_seat(seat)
-        if not isinstance(rng, np.ndarray) or rng.dtype != np.uint64 or rng.shape != (1,):
-            raise ValueError(f"rng is an array of one uint64, such as np.array([7], np.uint64), not {rng!r}")
+        seat = checked_seat(seat, self.variant.num_players)
+        rng = checked_buffer("rng", rng, np.uint64, (1,))
         other = self.clone()
         loops_of(self.variant.game).resample(other.states, 0, seat, rng)
         return other

@@ -22,6 +22,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from samurai_env.core.checks import checked_seed, shown
 from samurai_env.core.game import Variant
 from samurai_env.position import IllegalActionError, Position, parse_spec
 
@@ -57,17 +58,18 @@ class GameRecord:
         """A record of no decision yet.
 
         Raises:
+            TypeError: a seed that is not an integer.
             ValueError: an impossible seed, or a tag that cannot be written in one line.
         """
-        self.variant, self.seed = variant, int(seed)
+        self.variant, self.seed = variant, checked_seed(seed)
         self.actions: list[int] = []
         self.tags = dict(tags or {})
         self._last = Position(variant, self.seed)
         for name, value in self.tags.items():
-            if not _TAG_NAME.fullmatch(name):
-                raise ValueError(f"a tag's name has letters, digits and _ . - only, not {name!r}")
-            if not value.isprintable() or value != value.strip():
-                raise ValueError(f"tag {name!r} is one line without spaces around it, not {value!r}")
+            if not isinstance(name, str) or not _TAG_NAME.fullmatch(name):
+                raise ValueError(f"a tag's name has letters, digits and _ . - only, not {shown(name)}")
+            if not isinstance(value, str) or not value.isprintable() or value != value.strip():
+                raise ValueError(f"tag {shown(name)} is one line without spaces around it, not {shown(value)}")
 
     @classmethod
     def from_actions(
@@ -77,6 +79,7 @@ class GameRecord:
 
         Raises:
             IllegalActionError: one of them is not legal.
+            TypeError: one of them is not an integer.
         """
         record = cls(variant, seed, tags)
         for action in actions:
@@ -102,6 +105,7 @@ class GameRecord:
 
         Raises:
             IllegalActionError: it is not legal; nothing has changed.
+            TypeError: it is not an integer.
         """
         self._last.step(action)
         self.actions.append(int(action))

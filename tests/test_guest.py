@@ -87,10 +87,10 @@ def test_what_makes_no_agent(spec, message) -> None:
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("one", "gave int64 of shape (1,), not 3 whole numbers, an array of shape (3,)"),
-        ("column", "gave int64 of shape (3, 1), not 3 whole numbers"),
-        ("fractions", "gave float64 of shape (3,), not 3 whole numbers"),
-        ("nothing", "gave object of shape (), not 3 whole numbers"),
+        ("one", "are integers of shape (3,), not int64 of shape (1,)"),
+        ("column", "are integers of shape (3,), not int64 of shape (3, 1)"),
+        ("fractions", "are integers of shape (3,), not float64 of shape (3,)"),
+        ("nothing", "are integers of shape (3,), not object of shape ()"),
         ("raises", "failed:\nTraceback"),
     ],
 )

@@ -30,6 +30,7 @@ from samurai_env.board.tiles import (
 from samurai_env.board.topology import FIGURES_EACH, LANDS, SETTLEMENT, hexes_in_play
 from samurai_env.board.topology import LAND as LAND_HEX
 from samurai_env.board.topology import SEA as SEA_HEX
+from samurai_env.core.checks import checked_seat
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,8 @@ def check_viewer(record: np.void, viewer: int | None) -> None:
     Raises:
         ValueError: no such seat.
     """
-    n = record["hand"].shape[0]
-    if viewer is not None and not 0 <= viewer < n:
-        raise ValueError(f"there is no seat {viewer}; seats are 0 to {n - 1}, and None sees all hands")
+    if viewer is not None:
+        checked_seat(viewer, record["hand"].shape[0], ", and None sees all hands")
 
 
 def players(record: np.void, viewer: int | None) -> list[Player]:

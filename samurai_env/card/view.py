@@ -9,6 +9,7 @@ from samurai_env.card.actions import CELL0, CHOICE0, names
 from samurai_env.card.cards import KIND_NAMES, KINDS, STONES_EACH, VILLAGE_CODES
 from samurai_env.card.state import CARD, CELL, VILLAGE
 from samurai_env.card.topology import CELLS, READING_ORDER, SIDES, STEP_X, STEP_Y, VILLAGES
+from samurai_env.core.checks import checked_seat
 
 Place = tuple[int, int]
 
@@ -63,9 +64,8 @@ def check_viewer(record: np.void, viewer: int | None) -> None:
     Raises:
         ValueError: no such seat.
     """
-    n = record["hand"].shape[0]
-    if viewer is not None and not 0 <= viewer < n:
-        raise ValueError(f"there is no seat {viewer}; seats are 0 to {n - 1}, and None sees all hands")
+    if viewer is not None:
+        checked_seat(viewer, record["hand"].shape[0], ", and None sees all hands")
 
 
 def _kinds(counts: np.ndarray) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from samurai_env.core.checks import checked_array, checked_buffer
 from samurai_env.core.compile import inlined, jit
 from samurai_env.core.random import below
 
@@ -123,22 +124,39 @@ def expand(words, mask):
 
 
 @jit
-def pick_legal(masks, rng, actions):
-    """Write a uniformly random legal action for each row of int8 masks (games, actions); rows are not all zero.
-
-    Args:
-        masks: int8 (games, actions).
-        rng: uint64 (1,), the stream to draw from.
-        actions: int64 (games,), out.
-    """
+def pick_each(masks, rng, actions):
+    """The work of `pick_legal`; the first row that is not zeros and ones with at least a one, or -1."""
     for i in range(masks.shape[0]):
         row = masks[i]
-        legal = 0
+        legal, other = 0, False
         for j in range(row.shape[0]):
             legal += row[j]
+            other |= row[j] & ~1 != 0
+        if legal < 1 or other:
+            return i
         rest = below(rng, legal)
         j = -1
         while rest >= 0:
             j += 1
             rest -= row[j]
         actions[i] = j
+    return -1
+
+
+def pick_legal(masks, rng, actions):
+    """Write a uniformly random legal action for each row of masks.
+
+    Args:
+        masks: int8 (games, actions), zeros and ones.
+        rng: uint64 (1,), the stream to draw from.
+        actions: int64 (games,), out.
+
+    Raises:
+        TypeError: one of them is not an array.
+        ValueError: another dtype or shape, an array that cannot be written into, or a row without a legal action.
+    """
+    masks = checked_array("masks", masks, np.int8, (None, None))
+    rng = checked_buffer("rng", rng, np.uint64, (1,))
+    row = pick_each(masks, rng, checked_buffer("actions", actions, np.int64, (len(masks),)))
+    if row >= 0:
+        raise ValueError(f"row {row} of the masks is not zeros and ones with at least one legal action")

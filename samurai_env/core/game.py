@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from samurai_env.core.checks import is_whole, shown, whole
 from samurai_env.core.encoding import Encoding
 from samurai_env.core.record import Field, check_record, record_type
 
@@ -39,7 +40,7 @@ class Option:
             ValueError: the option has no such value.
         """
         if not any(value == v and type(value) is type(v) for v in self.values):
-            raise ValueError(f"{label} is one of {', '.join(map(repr, self.values))}, not {value!r}")
+            raise ValueError(f"{label} is one of {', '.join(map(repr, self.values))}, not {shown(value)}")
         return value
 
     def text(self, value: Any) -> str:
@@ -174,12 +175,12 @@ class Game:
             ValueError: impossible number of players, unknown option or value, or options that exclude each other.
         """
         num_players = self.players[0] if num_players is None else num_players
-        if isinstance(num_players, bool) or num_players not in self.players:
+        if not is_whole(num_players) or num_players not in self.players:
             allowed = ", ".join(map(str, self.players))
-            raise ValueError(f"{self.title} is for {allowed} players, not {num_players!r}")
+            raise ValueError(f"{self.title} is for {allowed} players, not {shown(num_players)}")
         for name in options:
             if name not in self.options:
-                raise ValueError(f"{self.title} has no option {name!r}; its options are {', '.join(self.options)}")
+                raise ValueError(f"{self.title} has no option {shown(name)}; its options are {', '.join(self.options)}")
         full = {
             name: option.check(f"option {name} of {self.title}", options.get(name, option.default), num_players)
             for name, option in self.options.items()
@@ -209,7 +210,7 @@ def find_game(name: str) -> Game:
         ValueError: no such game.
     """
     if name not in _loaders:
-        raise ValueError(f"there is no game {name!r}; the games are {', '.join(_loaders)}")
+        raise ValueError(f"there is no game {shown(name)}; the games are {', '.join(_loaders)}")
     return _loaders[name]()
 
 
@@ -273,7 +274,8 @@ class Variant:
         if name is None:
             return next(iter(self.game.encodings))
         if name not in self.game.encodings:
-            raise ValueError(f"{self.game.title} has no encoding {name!r}; it has {', '.join(self.game.encodings)}")
+            known = ", ".join(self.game.encodings)
+            raise ValueError(f"{self.game.title} has no encoding {shown(name)}; it has {known}")
         return name
 
     @cached_property
@@ -287,8 +289,13 @@ class Variant:
         return blank
 
     def new(self, count: int = 1) -> np.ndarray:
-        """An array of `count` records with the options set, not yet reset."""
-        return np.repeat(self._blank, count)
+        """An array of `count` records with the options set, not yet reset.
+
+        Raises:
+            TypeError: `count` is not an integer.
+            ValueError: it is negative.
+        """
+        return np.repeat(self._blank, whole("count", count))
 
     def check(self, records: np.ndarray | np.void) -> None:
         """Refuse a record, or an array of them, of another variant or that no legal game can hold.
@@ -296,6 +303,8 @@ class Variant:
         Raises:
             ValueError: says which field is wrong.
         """
+        if getattr(records, "dtype", None) != self.dtype:
+            raise ValueError(f"{shown(records)} is no record of {self.spec}")
         check_record(records, self.game.fields(self.num_players))
         seat = np.max(records["seat"])
         if seat >= self.num_players:  # the header's limits do not know the number of players

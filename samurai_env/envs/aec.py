@@ -8,6 +8,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import OrderEnforcingWrapper
 
+from samurai_env.core.checks import is_seat, shown, whole
 from samurai_env.core.loops import ILLEGAL, OVER, loops_of
 from samurai_env.envs.common import (
     RENDER_MODES,
@@ -19,7 +20,6 @@ from samurai_env.envs.common import (
     make_variant,
     observation_space,
     render,
-    whole,
 )
 from samurai_env.position import IllegalActionError, Position
 
@@ -60,8 +60,8 @@ class GameAEC(AECEnv):
         check_choice("reward", reward, REWARDS)
         check_render_mode(render_mode)
         self.variant = make_variant(type(self), game, num_players, options)
-        if viewer is not None and viewer not in range(self.variant.num_players):
-            raise ValueError(f"viewer is a seat from 0 to {self.variant.num_players - 1} or None, not {viewer!r}")
+        if viewer is not None and not is_seat(viewer, self.variant.num_players):
+            raise ValueError(f"viewer is a seat from 0 to {self.variant.num_players - 1} or None, not {shown(viewer)}")
         self.metadata = {**GameAEC.metadata, "name": f"{game}_v0"}
         self.encoding = self.variant.encoding_name(encoding)
         self.render_mode = render_mode
@@ -179,6 +179,8 @@ class GameAEC(AECEnv):
             raise IllegalActionError(f"{agent} is to act: None is for agents whose game is over")
         if type(action) is not int:
             action = whole("an action", action)
+        if not 0 <= action < len(self._no_mask):  # compiled code takes 64 bits
+            self.position.step(action)  # raises, with the reason
         mid_move = self.render_mode is not None and self.position.mid_move
         mask = self._no_mask.copy()  # not the last one, which the caller may have kept
         seat = self._act(self._states, action, self._words, mask, self._observation)

@@ -1,19 +1,18 @@
 """What the three kinds of environment share: spaces, options, seeds, the end of a game, pictures."""
 
 import inspect
-import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
+from samurai_env.core.checks import checked_seed, shown
 from samurai_env.core.game import Variant, find_game
 from samurai_env.core.random import next_seed
 
 REWARDS = ("result", "shaped")
 RENDER_MODES = ("ansi", "svg", "rgb_array")
-SEEDS = 2**63  # seeds are below
 
 
 def make_variant(environment: type, game: str, num_players: int | None, options: dict[str, Any]) -> Variant:
@@ -28,7 +27,7 @@ def make_variant(environment: type, game: str, num_players: int | None, options:
             takes = inspect.signature(environment).parameters.values()
             own = [p.name for p in takes if p.kind is not inspect.Parameter.VAR_KEYWORD and p.name != "game"]
             raise ValueError(
-                f"there is no keyword {name!r}; {environment.__name__} takes {', '.join(own)}, "
+                f"there is no keyword {shown(name)}; {environment.__name__} takes {', '.join(own)}, "
                 f"and the options of {found.title}: {', '.join(found.options)}"
             )
     return found.variant(num_players, **options)
@@ -74,8 +73,8 @@ def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
     Raises:
         ValueError: names the argument, the value and what is allowed.
     """
-    if value not in allowed:
-        raise ValueError(f"{name} is one of {', '.join(allowed)}, not {value!r}")
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} is one of {', '.join(allowed)}, not {shown(value)}")
 
 
 def check_render_mode(mode: str | None) -> None:
@@ -86,31 +85,6 @@ def check_render_mode(mode: str | None) -> None:
     """
     if mode is not None:
         check_choice("render_mode", mode, RENDER_MODES)
-
-
-def whole(what: str, value: Any) -> int:
-    """An integer of any kind (also NumPy's) as Python's.
-
-    Raises:
-        TypeError: not an integer; names what it was for.
-    """
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{what} is an integer, not {value!r}") from None
-
-
-def checked_seed(seed: Any) -> int:
-    """A seed as a Python integer.
-
-    Raises:
-        TypeError: not an integer.
-        ValueError: negative, or more than 63 bits.
-    """
-    seed = whole("a seed", seed)
-    if not 0 <= seed < SEEDS:
-        raise ValueError(f"a seed is an integer from 0 to 2**63 - 1, not {seed}")
-    return seed
 
 
 def random_seed() -> int:

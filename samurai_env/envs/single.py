@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 
 from samurai_env.core.bits import pick_legal
+from samurai_env.core.checks import is_seat, shown, whole
 from samurai_env.core.loops import loops_of
 from samurai_env.core.random import below, mix
 from samurai_env.envs.common import (
@@ -21,9 +22,8 @@ from samurai_env.envs.common import (
     make_variant,
     observation_space,
     render,
-    whole,
 )
-from samurai_env.position import Position
+from samurai_env.position import IllegalActionError, Position
 
 # A player of one seat: from what the seat sees, {"observation", "action_mask"}, to an action.
 Opponent = Callable[[dict[str, np.ndarray]], int]
@@ -77,15 +77,15 @@ class GameEnv(gymnasium.Env):
         if isinstance(opponents, str) or callable(opponents):
             opponents = [opponents] * (len(players) - 1)
         if not isinstance(opponents, Sequence):
-            raise ValueError(f"opponents are a name, a callable or a sequence of these, not {opponents!r}")
+            raise ValueError(f"opponents are a name, a callable or a sequence of these, not {shown(opponents)}")
         if len(opponents) != len(players) - 1:
             needed = f"{len(players) - 1} opponent{'s' * (len(players) != 2)}"
             raise ValueError(f"{self.variant.spec} needs {needed}, not {len(opponents)}")
         for opponent in opponents:
-            if not callable(opponent) and opponent not in READY:
-                raise ValueError(f"an opponent is one of {', '.join(READY)} or a callable, not {opponent!r}")
-        if seat not in ("random", "all") and seat not in players:
-            raise ValueError(f"seat is a number from 0 to {players[-1]}, 'random' or 'all', not {seat!r}")
+            if not callable(opponent) and not (isinstance(opponent, str) and opponent in READY):
+                raise ValueError(f"an opponent is one of {', '.join(READY)} or a callable, not {shown(opponent)}")
+        if not (seat in ("random", "all") if isinstance(seat, str) else is_seat(seat, len(players))):
+            raise ValueError(f"seat is a number from 0 to {players[-1]}, 'random' or 'all', not {shown(seat)}")
         self.opponents = list(opponents)
         self.encoding = self.variant.encoding_name(encoding)
         self.render_mode = render_mode
@@ -183,7 +183,10 @@ class GameEnv(gymnasium.Env):
                 action = self._ready(opponent)
             else:
                 action = whole(f"the action of the opponent on seat {seat}", opponent(self._observe(seat)))
-            self._carry_out(action)
+            try:
+                self._carry_out(action)
+            except IllegalActionError as error:
+                raise IllegalActionError(f"the opponent on seat {seat}: {error}") from None
 
     def _ready(self, name: str) -> int:
         """A decision of one of the ready opponents: any, or any of those that the built-in player scores highest."""

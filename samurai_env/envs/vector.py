@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from samurai_env.core import loops
 from samurai_env.core.bits import first_missing
+from samurai_env.core.checks import checked_seed, whole
 from samurai_env.core.game import nothing_more
 from samurai_env.core.loops import loops_of
 from samurai_env.core.random import next_seed
@@ -18,12 +19,10 @@ from samurai_env.core.workers import Worker
 from samurai_env.envs.common import (
     REWARDS,
     check_choice,
-    checked_seed,
     ending,
     make_variant,
     observation_space,
     random_seed,
-    whole,
 )
 from samurai_env.position import IllegalActionError, Position
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from samurai_env.core.checks import checked_seat
 from samurai_env.spirit.actions import PLAYER0
 from samurai_env.spirit.cards import (
     BACKS,
@@ -98,9 +99,8 @@ def check_viewer(record: np.void, viewer: int | None) -> None:
     Raises:
         ValueError: no such seat.
     """
-    n = int(record["players"])
-    if viewer is not None and not 0 <= viewer < n:
-        raise ValueError(f"there is no seat {viewer}; seats are 0 to {n - 1}")
+    if viewer is not None:
+        checked_seat(viewer, int(record["players"]))
 
 
 def samurai(record: np.void) -> list[Samurai]:
