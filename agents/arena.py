@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from agents.base import Agent
-from samurai_env.core.checks import checked_integers
+from samurai_env.core.checks import checked_count, checked_integers, shown
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import loops_of
 
@@ -14,7 +14,24 @@ A, B, C = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03), np.uint6
 
 
 def decision_keys(seeds: np.ndarray, steps: np.ndarray, salt: int) -> np.ndarray:
-    """The key of each decision: a function of the deal, the step and the agent, whatever is played beside it."""
+    """The key of each decision: a function of the deal, the step and the agent, whatever is played beside it.
+
+    Args:
+        seeds: uint64 (games,), of the deals.
+        steps: integers (games,).
+        salt: a number for the agent, from 0 on.
+
+    Returns:
+        uint64 (games,).
+
+    Raises:
+        TypeError: seeds or steps that are not arrays of integers, or a salt that is not an integer.
+        ValueError: an impossible salt, or seeds and steps of different shapes.
+    """
+    for name, array in (("seeds", seeds), ("steps", steps)):
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "iu":
+            raise TypeError(f"{name} is an array of integers, not {shown(array)}")
+    salt = checked_count("salt", salt)
     keys = seeds.astype(np.uint64) * A + steps.astype(np.uint64) * B + np.array([salt + 1], np.uint64) * C
     keys ^= keys >> np.uint64(29)
     return keys * A

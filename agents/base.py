@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from agents.guest import Guest
+from samurai_env.core.checks import shown
 from samurai_env.core.game import Variant
 
 
@@ -58,11 +59,14 @@ def make_agent(spec: str, variant: Variant) -> Agent:
     `module.Name:argument` is an agent from elsewhere: what `Name` of that module makes of the variant and the argument.
 
     Raises:
+        TypeError: the spec is not a text.
         ValueError: no such kind of agent or module, or an argument it cannot take; the text says what it takes.
         FileNotFoundError: the spec names a file that is not there.
     """
     import agents.kinds  # noqa: F401  registers the agents of this folder
 
+    if not isinstance(spec, str):
+        raise TypeError(f"the spec of an agent is a text, not {shown(spec)}")
     name, _, argument = spec.partition(":")
     if is_guest(name):
         return Guest(spec, variant)
@@ -70,7 +74,7 @@ def make_agent(spec: str, variant: Variant) -> Agent:
         close = difflib.get_close_matches(name, _makers, 1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         forms = ", ".join(form for form, _ in _makers.values())
-        raise ValueError(f"there is no agent {name!r}{hint}; the agents are {forms}, or one of yours: module.Name")
+        raise ValueError(f"there is no agent {shown(name)}{hint}; the agents are {forms}, or one of yours: module.Name")
     return _makers[name][1](variant, argument)
 
 
@@ -86,7 +90,7 @@ def no_argument(name: str, argument: str) -> None:
         ValueError: there is one.
     """
     if argument:
-        raise ValueError(f"agent {name!r} takes no argument, not {argument!r}")
+        raise ValueError(f"agent {name!r} takes no argument, not {shown(argument)}")
 
 
 def read_settings(
@@ -110,15 +114,15 @@ def read_settings(
     try:
         given: dict[str, Any] = {"simulations": int(number)}
     except ValueError:
-        raise ValueError(f"{name} takes a number of {what}, as in {name}:1000, not {number!r}") from None
+        raise ValueError(f"{name} takes a number of {what}, as in {name}:1000, not {shown(number)}") from None
     for item in rest:
         key, _, text = item.partition("=")
         if key not in numbers:
-            raise ValueError(f"{name} has no setting {key!r}; it has {', '.join(numbers)}")
+            raise ValueError(f"{name} has no setting {shown(key)}; it has {', '.join(numbers)}")
         try:
             given[key] = numbers[key](text)
         except ValueError:
-            raise ValueError(f"setting {key} of {name} is a number, not {text!r}") from None
+            raise ValueError(f"setting {key} of {name} is a number, not {shown(text)}") from None
     for key, value in given.items():
         if isinstance(value, int) and abs(value) >= LARGEST:
             raise ValueError(f"{key} of {name} is below {LARGEST:,}, not {value:,}")

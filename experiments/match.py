@@ -9,6 +9,7 @@ import numpy as np
 
 from agents.arena import play_games
 from agents.base import Agent
+from samurai_env.core.checks import checked_count, shown, whole
 from samurai_env.core.game import Variant
 
 Z95 = 1.959963984540054  # of the normal distribution
@@ -33,7 +34,20 @@ class Timed:
 
 def rotations(num_players: int) -> np.ndarray:
     """Seatings of one agent (0) among others (1): row r has it in seat r."""
-    return 1 - np.eye(num_players, dtype=np.int64)
+    return 1 - np.eye(checked_count("the number of players", num_players), dtype=np.int64)
+
+
+def deal_seeds(first: int, deals: int) -> np.ndarray:
+    """The seeds of some deals of matches, uint64 (deals,), from deal number `first` on.
+
+    Raises:
+        TypeError: not integers.
+        ValueError: no deal, or a number that there is not.
+    """
+    first, deals = whole("the first deal", first), checked_count("the number of deals", deals)
+    if not 0 <= first < 2**62 or deals == 0:
+        raise ValueError(f"matches have 1 deal or more, numbered from 0 on; not {deals} from {shown(first)} on")
+    return np.arange(first, first + deals, dtype=np.uint64) + np.uint64(MATCH_SEED)
 
 
 def one_against_others(variant: Variant, agents: Sequence[Agent], first: int, deals: int) -> np.ndarray:
@@ -50,9 +64,9 @@ def one_against_others(variant: Variant, agents: Sequence[Agent], first: int, de
         cooperative game the return itself.
     """
     n = variant.num_players
-    seeds = np.repeat(np.arange(first, first + deals, dtype=np.uint64) + np.uint64(MATCH_SEED), n)
-    returns = play_games(variant, agents, np.tile(rotations(n), (deals, 1)), seeds)
-    own = returns.reshape(deals, n, n)[:, np.arange(n), np.arange(n)]
+    seeds = deal_seeds(first, deals)
+    returns = play_games(variant, agents, np.tile(rotations(n), (len(seeds), 1)), np.repeat(seeds, n))
+    own = returns.reshape(len(seeds), n, n)[:, np.arange(n), np.arange(n)]
     return own if variant.game.cooperative else (own * (n - 1) + 1) / n
 
 
@@ -63,8 +77,8 @@ def win_share_against(variant: Variant, agents: Sequence[Agent], deals: int, fir
 
 def team_win_rate(variant: Variant, agent: Agent, deals: int, first: int = 0) -> float:
     """Mean return of a cooperative game with the agent in every seat, from deal number `first` on."""
-    seeds = np.arange(first, first + deals, dtype=np.uint64) + np.uint64(MATCH_SEED)
-    return float(play_games(variant, [agent], np.zeros((deals, variant.num_players), np.int64), seeds).mean())
+    seeds = deal_seeds(first, deals)
+    return float(play_games(variant, [agent], np.zeros((len(seeds), variant.num_players), np.int64), seeds).mean())
 
 
 @dataclass(frozen=True)

@@ -197,21 +197,24 @@ def parse_spec(spec: str) -> Variant:
     """The variant that `Variant.spec` wrote.
 
     Raises:
+        TypeError: not a text.
         ValueError: unknown game, option or value; the text says which.
     """
+    if not isinstance(spec, str):
+        raise TypeError(f"a spec is a text, not {shown(spec)}")
     name, *settings = spec.split() or [""]
     game = find_game(name)
     players, options = None, {}
     for setting in settings:
         key, separator, text = setting.partition("=")
         if not separator:
-            raise ValueError(f"{setting!r} in {spec!r} is not of the form name=value")
+            raise ValueError(f"{shown(setting)} in {shown(spec)} is not of the form name=value")
         if key == "players":
             if not text.isdigit():
-                raise ValueError(f"the number of players in {spec!r} is {text!r}, not a number")
+                raise ValueError(f"the number of players in {shown(spec)} is {shown(text)}, not a number")
             players = int(text)
         elif key not in game.options:
-            raise ValueError(f"{game.title} has no option {key!r}; its options are {', '.join(game.options)}")
+            raise ValueError(f"{game.title} has no option {shown(key)}; its options are {', '.join(game.options)}")
         else:
             options[key] = game.options[key].parse(key, text)
     return game.variant(players, **options)

@@ -21,6 +21,7 @@ from samurai_env.card.cards import (
     VILLAGE_KINDS,
     VILLAGES_BY_SYMBOLS,
 )
+from samurai_env.core.checks import shown
 from samurai_env.core.game import Option
 
 DATA = Path(__file__).parent / "data"
@@ -57,7 +58,7 @@ class CardsOption(Option):
     def check(self, label: str, value: Any, num_players: int) -> Any:
         """The name of a known list, for any number of players."""
         if not isinstance(value, str) or value not in _lists:
-            raise ValueError(f"{label} is one of {', '.join(_lists)}, not {value!r}; load_cards reads other lists")
+            raise ValueError(f"{label} is one of {', '.join(_lists)}, not {shown(value)}; load_cards reads other lists")
         return value
 
     def parse(self, name: str, text: str) -> Any:

@@ -51,6 +51,19 @@ def checked_seed(seed: Any) -> int:
     return number
 
 
+def checked_count(what: str, count: Any) -> int:
+    """A number of things to make room for, as a Python integer.
+
+    Raises:
+        TypeError: not an integer.
+        ValueError: negative, or more than 48 bits, which no memory holds.
+    """
+    number = whole(what, count)
+    if not 0 <= number < 2**48:
+        raise ValueError(f"{what} is from 0 to 2**48 - 1, not {shown(number)}")
+    return number
+
+
 def is_seat(seat: Any, num_players: int) -> bool:
     """Whether a value is an integer that names one of the seats."""
     return is_whole(seat) and 0 <= operator.index(seat) < num_players

@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 from math import prod
+from textwrap import shorten
 
 import numpy as np
+
+from samurai_env.core.checks import shown
 
 
 @dataclass(frozen=True)
@@ -96,10 +99,17 @@ class Encoding:
 
         Raises:
             KeyError: no block of that name.
+            TypeError: not an array.
+            ValueError: an array of another shape.
         """
         block = next((b for b in self.blocks if b.name == name), None)
         if block is None:
-            raise KeyError(f"no block {name!r}; there are {', '.join(b.name for b in self.blocks)}")
+            known = shorten(", ".join(b.name for b in self.blocks), 200, placeholder=" ...")
+            raise KeyError(f"no block {shown(name)}; there are {known}")
+        if not isinstance(observation, np.ndarray):
+            raise TypeError(f"an observation is a NumPy array, not {shown(observation)}")
+        if observation.shape[observation.ndim - len(self.shape) :] != self.shape:
+            raise ValueError(f"an observation has shape {self.shape}, or so at its end, not {shown(observation.shape)}")
         axis = observation.ndim - len(self.shape) + self.axis
         part = np.moveaxis(observation, axis, -1)[..., self.slices()[name]]
         return part.reshape(*part.shape[:-1], *block.shape)

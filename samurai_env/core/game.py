@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from samurai_env.core.checks import is_whole, shown, whole
+from samurai_env.core.checks import checked_count, is_whole, shown
 from samurai_env.core.encoding import Encoding
 from samurai_env.core.record import Field, check_record, record_type
 
@@ -56,7 +56,7 @@ class Option:
         for value in self.values:
             if self.text(value) == text:
                 return value
-        raise ValueError(f"option {name} is one of {', '.join(map(self.text, self.values))}, not {text}")
+        raise ValueError(f"option {name} is one of {', '.join(map(self.text, self.values))}, not {shown(text)}")
 
 
 @dataclass(frozen=True)
@@ -293,9 +293,9 @@ class Variant:
 
         Raises:
             TypeError: `count` is not an integer.
-            ValueError: it is negative.
+            ValueError: it is negative, or no memory has so many.
         """
-        return np.repeat(self._blank, whole("count", count))
+        return np.repeat(self._blank, checked_count("count", count))
 
     def check(self, records: np.ndarray | np.void) -> None:
         """Refuse a record, or an array of them, of another variant or that no legal game can hold.

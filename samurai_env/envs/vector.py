@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from samurai_env.core import loops
 from samurai_env.core.bits import first_missing
-from samurai_env.core.checks import checked_seed, whole
+from samurai_env.core.checks import checked_seed, shown, whole
 from samurai_env.core.game import nothing_more
 from samurai_env.core.loops import loops_of
 from samurai_env.core.random import next_seed
@@ -216,9 +216,12 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         In SAME_STEP games that are over are followed by the next.
 
         Raises:
+            TypeError: not an array.
             ValueError: another number of games, another kind of record, other options, or records that no legal game
                 can hold.
         """
+        if not isinstance(states, np.ndarray):
+            raise TypeError(f"states is a NumPy array, not {shown(states)}")
         variant = self.variant
         if states.shape != self.states.shape or states.dtype != self.states.dtype:
             raise ValueError(f"{len(states)} records of this kind do not fit {self.num_envs} games of {variant.spec}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from samurai_env.core.checks import is_seat, shown
 from samurai_env.core.game import Option
 from samurai_env.spirit.cards import LEVELS, MOST, SAMURAI
 from samurai_env.spirit.state import RANDOM, TWO_PLAYER_RULES
@@ -21,15 +22,15 @@ class Seating(Option):
         Raises:
             ValueError: not one name a seat, an unknown samurai, or one samurai twice.
         """
-        if value == "random":
+        if isinstance(value, str) and value == "random":
             return value
         if isinstance(value, str) or not isinstance(value, Sequence):
-            raise ValueError(f"{label} is 'random' or a sequence of names, one a seat, not {value!r}")
+            raise ValueError(f"{label} is 'random' or a sequence of names, one a seat, not {shown(value)}")
         if len(value) != num_players:
             raise ValueError(f"{label} names {len(value)} samurai, there are {num_players} players")
         for i, name in enumerate(value):
-            if name not in SAMURAI:
-                raise ValueError(f"{label} names {name!r}; the samurai are {', '.join(SAMURAI)}")
+            if not isinstance(name, str) or name not in SAMURAI:
+                raise ValueError(f"{label} names {shown(name)}; the samurai are {', '.join(SAMURAI)}")
             if name in value[:i]:
                 raise ValueError(f"{label} names {name} twice")
         return tuple(value)
@@ -53,9 +54,9 @@ class FirstSeat(Option):
         Raises:
             ValueError: there is no such seat.
         """
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < num_players:
-            raise ValueError(f"{label} is a seat, 0 to {num_players - 1}, not {value!r}")
-        return value
+        if not is_seat(value, num_players):
+            raise ValueError(f"{label} is a seat, 0 to {num_players - 1}, not {shown(value)}")
+        return int(value)
 
     def parse(self, name: str, text: str) -> Any:
         """The number written `text`.
@@ -64,7 +65,7 @@ class FirstSeat(Option):
             ValueError: not a number.
         """
         if not text.isdigit():
-            raise ValueError(f"option {name} is the number of a seat, not {text}")
+            raise ValueError(f"option {name} is the number of a seat, not {shown(text)}")
         return int(text)
 
 

@@ -1,0 +1,214 @@
+"""The campaign on arguments: every public door with hostile values, and random play, both with bounds checks.
+
+    python -m tests.torture.arguments [--long] [--seed N]
+
+Both run in processes of their own, so that a crash is noticed, and with compiled code of their own, which checks every
+index (a cache folder of its own: nothing in numba's key says whether bounds are checked). The first run compiles it,
+which takes many minutes.
+"""
+
+import argparse
+import faulthandler
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = Path(__file__).resolve().parent / "__pycache__" / "bounds"
+LONGEST = 300  # characters of a refusal
+DECISIONS, CALLS = 1_000_000, 20_000  # in all, of random play and to doors
+LONG = 50  # times as much in the long form
+SLOW = 600  # seconds that no call may take, its compilation included
+HOURS = 12 * 3600
+
+
+def run(long: bool, seed: int) -> dict[str, int]:
+    """Run the campaign; how often what was done.
+
+    Raises:
+        AssertionError: a fault, with what leads to it.
+    """
+    times = LONG if long else 1
+    shares = {"calls": CALLS * times, "decisions": DECISIONS * times}
+    with tempfile.TemporaryDirectory() as folder:
+        children = [_Child(part, amount, seed, Path(folder) / part) for part, amount in shares.items()]
+        try:
+            found: Counter[str] = Counter()
+            for child in children:
+                found.update(child.counts())
+        finally:
+            for child in children:
+                child.process.kill()
+    return dict(found)
+
+
+class _Child:
+    """A process that does a part of the campaign, and writes down what it is about to do."""
+
+    def __init__(self, part: str, amount: int, seed: int, notes: Path) -> None:
+        settings = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(CACHE), "PYTHONFAULTHANDLER": "1"}
+        command = [sys.executable, "-m", "tests.torture.arguments", "--part", part, str(amount), str(notes)]
+        self.notes = notes
+        self.process = subprocess.Popen(
+            [*command, "--seed", str(seed)],
+            cwd=ROOT,
+            env={**os.environ, **settings},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def counts(self) -> dict[str, int]:
+        out, errors = self.process.communicate(timeout=HOURS)
+        if self.process.returncode:
+            last = self.notes.read_text(errors="replace") if self.notes.exists() else "nothing"
+            raise AssertionError(
+                f"exit status {self.process.returncode} in {' '.join(self.process.args)}\nat {last}\n{errors[-4000:]}"
+            )
+        return json.loads(out.splitlines()[-1])
+
+
+def fuzz(calls: int, seed: int, notes: Path) -> Counter[str]:
+    """Call every door with hostile values, one at a time and several, again and again until there were so many calls.
+
+    Raises:
+        AssertionError: a call that ended in anything but a valid result or a short refusal.
+    """
+    from tests.torture.doors import all_doors
+    from tests.torture.hostile import Guarded
+
+    counts: Counter[str] = Counter()
+    rng = random.Random(seed)
+    with notes.open("w", encoding="utf-8", errors="replace") as file:
+        while counts["calls"] < calls:
+            for door in all_doors(rng):
+                for names, draw in _replaced(door, rng):
+                    guarded = Guarded()
+                    arguments = {name: make() for name, make in door.right.items()}
+                    for name in names:
+                        arguments[name] = draw(guarded, door.right[name]())
+                    where = f"round of seed {seed}: {door.name}({', '.join(names)}) with {_words(arguments, names)}"
+                    file.seek(0)
+                    file.write(where[:1000].ljust(1000))
+                    file.flush()
+                    counts[_one(door, arguments, guarded, where)] += 1
+                    counts["calls"] += 1
+            counts["rounds"] += 1
+    return counts
+
+
+def _replaced(door: Any, rng: random.Random) -> Any:
+    """Which arguments to replace in one call after another, each with how to draw a hostile value for it."""
+    import numpy as np
+
+    from tests.torture.hostile import Guarded, plain
+
+    def fixed(number: int) -> Any:
+        def draw(guarded: Guarded, right: Any) -> Any:
+            values = plain() if number < len(plain()) else list(guarded.like(right, rng))
+            return values[number if number < len(plain()) else (number - len(plain())) % len(values)]
+
+        return draw
+
+    def any_value(guarded: Guarded, right: Any) -> Any:
+        values = plain()
+        if isinstance(right, np.ndarray) and rng.random() < 0.7:
+            values = list(guarded.like(right, rng))
+        return rng.choice(values)
+
+    yield (), None  # as it should be
+    for name in door.fuzzed:
+        right = door.right[name]()
+        more = len(list(Guarded().like(right, rng))) if isinstance(right, np.ndarray) else 0
+        numbers = range(len(plain()) + more)
+        if len(door.fuzzed) > 6:  # many alike
+            numbers = rng.sample(numbers, 12)
+        for number in numbers:
+            yield (name,), fixed(number)
+    if len(door.fuzzed) > 1:
+        for _ in range(10):
+            yield tuple(rng.sample(door.fuzzed, 2)), any_value
+
+
+def _words(arguments: dict[str, Any], names: tuple[str, ...]) -> str:
+    import numpy as np
+
+    from samurai_env.core.checks import shown
+
+    def words(value: Any) -> str:
+        if isinstance(value, np.ndarray):
+            kind = "records" if value.dtype.names else str(value.dtype)
+            return f"{type(value).__name__} {kind} {value.shape} {value.strides} writable={value.flags.writeable}"
+        return shown(value)
+
+    return ", ".join(f"{name}={words(arguments[name])}" for name in names)
+
+
+def _one(door: Any, arguments: dict[str, Any], guarded: Any, where: str) -> str:
+    """Make a call; whether it was taken or refused."""
+    from gymnasium.error import Error as GymnasiumError
+
+    from samurai_env.core.checks import shown
+
+    refusals = (TypeError, ValueError, IndexError, KeyError, GymnasiumError, *((MemoryError,) if door.counts else ()))
+    before = door.unchanged()
+    faulthandler.dump_traceback_later(SLOW, exit=True)
+    try:
+        for name in door.counts:  # large numbers are right there, and only take memory
+            if isinstance(arguments.get(name), int) and 1000 < arguments[name] < 2**62:
+                return "left out"
+        given = door.call(**arguments)
+    except refusals as error:
+        text, outcome = str(error), "refused"
+    except BaseException as error:
+        raise AssertionError(f"{where}: {type(error).__name__}: {shown(str(error)[:300])}") from error
+    else:
+        try:
+            door.check(given, arguments)
+        except Exception as error:
+            raise AssertionError(f"{where}: taken, but gave {shown(given)}: {error}") from error
+        text, outcome = "", "taken"
+    assert len(text) < LONGEST, f"{where}: {len(text)} characters: {text[:600]}"
+    assert "\n" not in text, f"{where}: lines: {text}"
+    assert outcome == "taken" or door.unchanged() == before, f"{where}: refused, but something has changed"
+    guarded.check()
+    return outcome
+
+
+def play(decisions: int, seed: int, notes: Path) -> Counter[str]:
+    """Random play of every variant, with bounds checks."""
+    from tests.torture.bounds import play as play_variant
+    from tests.variants import every_variant
+
+    counts: Counter[str] = Counter()
+    variants = every_variant()
+    for number, variant in enumerate(variants):
+        notes.write_text(f"play({variant!r}, {decisions // len(variants)}, {seed + number})")
+        counts.update(play_variant(variant, decisions // len(variants), seed + number))
+        counts["variants"] += 1
+    return counts
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--long", action="store_true", help=f"{LONG} times as much")
+    parser.add_argument("--seed", type=int, default=0, help="of everything random (default 0)")
+    parser.add_argument("--part", nargs=3, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.part:
+        part, amount, notes = given.part
+        work = {"calls": fuzz, "decisions": play}[part]
+        print(json.dumps(work(int(amount), given.seed, Path(notes))))
+    else:
+        print(json.dumps(run(given.long, given.seed), indent=1))
+
+
+if __name__ == "__main__":
+    main()

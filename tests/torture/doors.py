@@ -1,0 +1,237 @@
+"""The public doors: each with arguments that are right, of which the campaign replaces some.
+
+A door's parameters are those of its signature; what is right for each is made anew for every call.
+"""
+
+import inspect
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from agents.advice import Advice
+from agents.arena import decision_keys, play_games
+from agents.base import make_agent
+from agents.sampling import sample
+from experiments.match import one_against_others, rotations, team_win_rate, win_share_against
+from samurai_env import find_game, make_variant, parse_spec
+from samurai_env.core.bits import pick_legal
+from samurai_env.core.game import Variant
+from samurai_env.envs.aec import GameAEC
+from samurai_env.envs.common import Seeds
+from samurai_env.envs.single import GameEnv
+from samurai_env.envs.vector import GameVectorEnv
+from samurai_env.perft import perft, walk
+from samurai_env.position import Position
+from samurai_env.record import GameRecord
+from tests.positions import play_random, stream
+
+Right = dict[str, Callable[[], Any]]
+PLAYERS = ["random", "greedy", "counsel", "mcts:4", "flat:2", "playouts:1", "untrained"]
+# Objects of the project, not values: whoever hands in something else gets Python's own error.
+OBJECTS = ("variant", "position", "agent", "agents", "environment")
+
+
+@dataclass
+class Door:
+    """A public function.
+
+    Attributes:
+        name: for reports.
+        call: the function.
+        right: makes the right value of each parameter.
+        check: takes what the call gave and the arguments; raises AssertionError if it is not valid.
+        unchanged: what must be equal before and after a refused call.
+        counts: parameters that take memory, for which large numbers are right.
+    """
+
+    name: str
+    call: Callable[..., Any]
+    right: Right
+    check: Callable[[Any, dict[str, Any]], None] = lambda given, arguments: None
+    unchanged: Callable[[], Any] = lambda: None
+    counts: tuple[str, ...] = ()
+    fuzzed: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        named = inspect.signature(self.call).parameters.values()
+        takes = [p.name for p in named if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+        more = set(self.right) - set(takes)
+        assert not more or any(p.kind is p.VAR_KEYWORD for p in named), f"{self.name} takes no {more}"
+        missing = [name for name in takes if name not in self.right]
+        assert not missing, f"{self.name}: no right value for {missing}"
+        self.fuzzed = [name for name in self.right if name not in OBJECTS]
+
+
+def all_doors(rng: random.Random) -> Iterator[Door]:
+    """The doors, with objects in random states; over and over for others."""
+    for variant in (make_variant("samurai", 2), make_variant("samurai_card", 2), make_variant("samurai_spirit", 3)):
+        yield from of_positions(variant, rng)
+        yield from of_variants(variant)
+        yield from of_environments(variant, rng)
+    yield from of_agents(make_variant("samurai_card", 2), rng)
+
+
+def some_position(variant: Variant, rng: random.Random) -> Position:
+    """A position of a random game, sometimes its last."""
+    return play_random(Position(variant, rng.randrange(2**63)), rng, rng.choice([0, 3, 20, 60, 10**9]))
+
+
+def of_positions(variant: Variant, rng: random.Random) -> Iterator[Door]:
+    """Positions and records of games."""
+    position = some_position(variant, rng)
+    record = GameRecord(variant, rng.randrange(2**63))
+    seat, seed, key = (lambda: 0), (lambda: 3), (lambda: stream(1))
+    end = play_random(Position(variant, 1), rng)
+
+    def legal(given: Any, arguments: dict[str, Any]) -> None:
+        variant.check(position.states)
+
+    def written(given: Any, arguments: dict[str, Any]) -> None:
+        assert given.dtype == np.int8
+        if arguments["out"] is not None:
+            assert given is arguments["out"]
+
+    def of_position(name: str, right: Right, check: Any = legal, function: Any = None) -> Door:
+        call = function or getattr(position, name)
+        return Door(f"Position.{name} [{variant}]", call, right, check, position.hash)
+
+    def redetermined(given: Position, arguments: dict[str, Any]) -> None:
+        variant.check(given.states)
+        assert np.array_equal(given.observe(int(arguments["seat"])), position.observe(int(arguments["seat"])))
+
+    yield Door(f"Position [{variant}]", Position, {"variant": lambda: variant, "seed": seed})
+    yield of_position("legal_mask", {"out": lambda: np.zeros(variant.num_actions, np.int8)}, written)
+    for name in variant.game.encodings:
+        shape = variant.encoding(name).shape
+        right: Right = {"seat": seat, "encoding": lambda n=name: n, "out": lambda s=shape: np.zeros(s, np.int8)}
+        yield of_position("observe", right, written)
+    yield of_position("redetermined", {"seat": seat, "rng": key}, redetermined)
+    yield of_position("step", {"action": lambda: (position.legal_actions() or [0])[0]})
+    yield of_position("reset", {"seed": seed})
+    yield Door("GameRecord.append", record.append, {"action": lambda: (record.position.legal_actions() or [0])[0]})
+    yield Door("GameRecord", GameRecord, {"variant": lambda: variant, "seed": seed, "tags": lambda: {"a": "b"}})
+    right = {"variant": lambda: variant, "seed": seed, "actions": list, "tags": dict}
+    yield Door("GameRecord.from_actions", GameRecord.from_actions, right)
+    yield Door("perft", perft, {"position": lambda: end, "depth": lambda: 1})
+    yield Door("walk", walk, {"position": position.clone, "plies": lambda: 2})
+    game = variant.game
+    shown: Right = {"record": lambda: position.record, "viewer": lambda: None}
+    yield Door(f"text [{variant}]", game.text, shown)
+    yield Door(f"scene [{variant}]", game.scene, {**shown, "last": tuple})
+
+
+def of_variants(variant: Variant) -> Iterator[Door]:
+    """What is fixed before a game begins."""
+    game, states = variant.game, np.concatenate([Position(variant, seed).states for seed in range(3)])
+    options: Right = {name: (lambda v=value: v) for name, value in variant.options.items()}
+    players = lambda: variant.num_players  # noqa: E731
+    yield Door(f"{game.name}.variant", game.variant, {"num_players": players, **options})
+    yield Door("make_variant", make_variant, {"game": lambda: game.name, "num_players": players, **options})
+    yield Door("find_game", find_game, {"name": lambda: game.name})
+    yield Door("parse_spec", parse_spec, {"spec": lambda: variant.spec})
+    for method in (variant.encoding, variant.encoding_name):
+        yield Door(f"Variant.{method.__name__}", method, {"name": lambda: None})
+    yield Door("Variant.new", variant.new, {"count": lambda: 2}, counts=("count",))
+    yield Door("Variant.check", variant.check, {"records": lambda: states})
+    encoding, seen = variant.encoding(), Position(variant).observe(0)
+    block = encoding.blocks[0].name
+    yield Door("Encoding.view", encoding.view, {"observation": lambda: seen, "name": lambda: block})
+
+
+def of_environments(variant: Variant, rng: random.Random) -> Iterator[Door]:
+    """The three kinds of environment."""
+    name, seed = variant.game.name, lambda: 3
+    common: Right = {
+        "game": lambda: name,
+        "num_players": lambda: variant.num_players,
+        "encoding": lambda: None,
+        "reward": lambda: "result",
+    }
+    render: Right = {"render_mode": lambda: None}
+    aec, single = GameAEC(name, variant.num_players), GameEnv(name, variant.num_players)
+    vector = GameVectorEnv(name, 3, variant.num_players)
+    aec.reset(seed=rng.randrange(2**63))
+    single.reset(seed=rng.randrange(2**63))
+    vector.reset(seed=5)
+    states, mask = vector.states.copy(), np.ones(3, bool)
+
+    def choice(given: Position) -> Callable[[], int]:
+        return lambda: (given.legal_actions() or [0])[0]
+
+    def told(given: Any, arguments: dict[str, Any]) -> None:
+        variant.check(vector.states)
+
+    yield Door("GameAEC", GameAEC, {**common, **render, "viewer": lambda: None})
+    yield Door("GameEnv", GameEnv, {**common, **render, "opponents": lambda: "random", "seat": lambda: 0})
+    shared: Right = {"num_envs": lambda: 2, "autoreset_mode": lambda: "SameStep", "threads": lambda: 1}
+    yield Door("GameVectorEnv", GameVectorEnv, {**common, **shared}, counts=("num_envs", "threads"))
+    yield Door("GameAEC.step", aec.step, {"action": lambda: choice(aec.position)()})
+    yield Door("GameAEC.observe", aec.observe, {"agent": lambda: "player_0"})
+    yield Door("GameAEC.reset", aec.reset, {"seed": seed, "options": lambda: None})
+    yield Door("GameEnv.step", single.step, {"action": lambda: choice(single.position)()})
+    yield Door("GameEnv.reset", single.reset, {"seed": seed, "options": lambda: None})
+    actions = lambda: np.array([choice_of(vector.states[i : i + 1], variant) for i in range(3)])  # noqa: E731
+    yield Door("GameVectorEnv.step", vector.step, {"actions": actions}, told, vector.states.tobytes)
+    right: Right = {"seed": lambda: np.array([1, 2, 3]), "options": lambda: {"reset_mask": mask}}
+    yield Door("GameVectorEnv.reset", vector.reset, right, told, vector.states.tobytes)
+    masks: Right = {"seed": lambda: None, "mask": lambda: mask}
+    yield Door("reset_mask", lambda seed, mask: vector.reset(seed=seed, options={"reset_mask": mask}), masks, told)
+    yield Door("GameVectorEnv.restore", vector.restore, {"states": lambda: states}, told, vector.states.tobytes)
+    yield Door("Seeds.next", Seeds().next, {"seed": seed})
+
+
+def choice_of(states: np.ndarray, variant: Variant) -> int:
+    """A legal action of the first of some games."""
+    position = Position(variant)
+    position.states[:] = states[:1]
+    return (position.legal_actions() or [0])[0]
+
+
+def of_agents(variant: Variant, rng: random.Random) -> Iterator[Door]:
+    """Players and what they are made of; one that chooses is held to legal actions."""
+    positions = [play_random(Position(variant, rng.randrange(2**63)), rng, rng.randrange(20)) for _ in range(3)]
+    states, keys = np.concatenate([p.states for p in positions]), np.arange(3, dtype=np.uint64)
+    right: Right = {"states": lambda: states, "keys": lambda: keys}
+
+    def legal(given: np.ndarray, arguments: dict[str, Any]) -> None:
+        position = Position(variant)
+        for record, action in zip(arguments["states"], given, strict=True):
+            position.states[0] = record
+            position.step(action)
+
+    for spec in PLAYERS:
+        yield Door(f"{spec}.act", make_agent(spec, variant).act, right, legal, states.tobytes)
+    yield Door("visits", make_agent("mcts:4", variant).visits, right)
+    yield Door("worths", make_agent("playouts:1", variant).worths, right)
+    yield Door("evaluate", make_agent("untrained", variant).evaluate, {"states": lambda: states})
+    for quick in (False, True):
+        yield Door("outlooks", Advice(variant, quick).outlooks, {"states": lambda: states}, unchanged=states.tobytes)
+    agents = lambda: [make_agent("random", variant)]  # noqa: E731
+    seats, seeds = (lambda: np.zeros((2, 2), np.int64)), (lambda: np.array([1, 2], np.uint64))
+    yield Door(
+        "play_games", play_games, {"variant": lambda: variant, "agents": agents, "seating": seats, "seeds": seeds}
+    )
+    two = lambda: [make_agent("random", variant), make_agent("greedy", variant)]  # noqa: E731
+    played: Right = {"variant": lambda: variant, "agents": two, "first": lambda: 0, "deals": lambda: 1}
+    many = ("deals",)
+    yield Door("one_against_others", one_against_others, played, counts=many)
+    yield Door("win_share_against", win_share_against, played, counts=many)
+    team: Right = {"variant": lambda: variant, "agent": lambda: agents()[0], "first": lambda: 0, "deals": lambda: 1}
+    yield Door("team_win_rate", team_win_rate, team, counts=many)
+    steps: Right = {"seeds": lambda: keys, "steps": lambda: states["steps"].copy(), "salt": lambda: 1}
+    yield Door("decision_keys", decision_keys, steps)
+    picked: Right = {"rng": lambda: stream(1), "actions": lambda: np.zeros(3, np.int64)}
+    masks = lambda: np.stack([p.legal_mask() for p in positions])  # noqa: E731
+
+    def chosen(given: None, arguments: dict[str, Any]) -> None:
+        rows = np.asarray(arguments.get("masks", arguments.get("probabilities")))
+        assert (rows[np.arange(len(rows)), np.asarray(arguments["actions"])] > 0).all()
+
+    yield Door("pick_legal", pick_legal, {"masks": masks, **picked}, chosen)
+    chances = lambda: masks() / masks().sum(1, keepdims=True, dtype=np.float32)  # noqa: E731
+    yield Door("sample", sample, {"probabilities": chances, **picked}, chosen)
+    yield Door("rotations", rotations, {"num_players": lambda: 3}, counts=("num_players",))
+    yield Door("make_agent", make_agent, {"spec": lambda: "greedy", "variant": lambda: variant})
