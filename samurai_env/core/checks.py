@@ -109,6 +109,8 @@ def checked_array(what: str, array: Any, dtype: Any, shape: tuple[int | None, ..
         ValueError: another dtype or shape.
     """
     _check_kind(what, array, np.dtype(dtype), shape)
+    if type(array) is np.ndarray and array.flags.carray:
+        return array
     return np.require(array, requirements=["C", "A", "W", "E"])
 
 
@@ -121,6 +123,8 @@ def _check_kind(what: str, array: Any, dtype: np.dtype, shape: tuple[int | None,
 
 def _fits(array: np.ndarray, shape: tuple[int | None, ...]) -> bool:
     """Whether an array has this shape, where None stands for any length."""
+    if array.shape == shape:
+        return True
     return len(array.shape) == len(shape) and all(
         wanted in (None, found) for wanted, found in zip(shape, array.shape, strict=True)
     )
