@@ -1,7 +1,6 @@
 """Policy and value networks: their form, masked choice, and files that hold them."""
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -10,12 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import nn
 
 from agents.advice import usual_temperature
 from agents.layers import OutlookLayers, SharedLayers, spatial_layers
 from samurai_env import parse_spec
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant
 
 FORMAT = "samurai_env network 2"
@@ -169,22 +169,12 @@ class PolicyValueNet(nn.Module):
         return log_probs, self.value(hidden).float(), hidden
 
 
-def write_atomically(path: Path, write: Any) -> None:
-    """Call `write(temporary path)` and put the result in place, so that a file is whole or absent."""
-    temporary = path.with_name(path.name + ".part")
-    write(temporary)
-    mask = os.umask(0)
-    os.umask(mask)
-    temporary.chmod(0o666 & ~mask)  # some writers make files that only their owner can read
-    os.replace(temporary, path)
-
-
 def save_network(net: PolicyValueNet, path: Path, notes: dict[str, Any]) -> None:
     """Write weights to `path` (.safetensors) and the form with `notes` to the .json beside it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     card = {"format": FORMAT, **asdict(net.form), "notes": notes}
-    write_atomically(path, lambda p: save_file({k: v.contiguous() for k, v in net.state_dict().items()}, p))
-    write_atomically(path.with_suffix(".json"), lambda p: p.write_text(json.dumps(card, indent=1) + "\n"))
+    write_atomically(path, save({name: tensor.contiguous() for name, tensor in net.state_dict().items()}))
+    write_atomically(path.with_suffix(".json"), json.dumps(card, indent=1) + "\n")
 
 
 def weights_file(path: Path) -> Path:

@@ -28,6 +28,7 @@ from experiments.pages import ROOT, refresh
 from experiments.peers import KINDS
 from experiments.timing import Figure, Meter
 from samurai_env import __version__, make_variant
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant
 
 IMAGES = ROOT / "docs" / "images"
@@ -147,7 +148,7 @@ def main(config: Config) -> dict[str, Any]:
     report |= measure(variant, Meter(config.repetitions, config.seconds), config, Console(), folder)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        write_atomically(path, json.dumps(report, indent=1) + "\n")
         if config.json is None:
             refresh({PAGE: page_parts()}, write=True)
     return report

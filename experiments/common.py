@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
+from io import BytesIO
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -18,6 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from samurai_env import find_game
+from samurai_env.atomic_write import write_atomically
 
 INTERRUPTED = 128 + signal.SIGINT  # the exit status that shells give to a program stopped by Ctrl-C
 
@@ -120,6 +122,13 @@ def make_folder(path: Path) -> None:
     if path.is_file():
         raise FileExistsError(f"--output is a folder, but {path} is a file")
     path.mkdir(parents=True, exist_ok=True)
+
+
+def save_picture(figure: Any, path: Path) -> None:
+    """Write a figure of matplotlib as PNG."""
+    image = BytesIO()
+    figure.savefig(image, format="png", dpi=120)
+    write_atomically(path, image.getvalue())
 
 
 def command_line(program: str, config: Any) -> str:

@@ -21,6 +21,7 @@ from experiments.meetings import Results
 from experiments.pages import RESULTS, ROOT, refresh, table
 from experiments.standings import ANCHOR, span, standings
 from samurai_env import find_game, parse_spec
+from samurai_env.atomic_write import write_atomically
 
 LIST = ROOT / "experiments" / "leaderboard.toml"
 PAGE = ROOT / "LEADERBOARD.md"
@@ -247,7 +248,7 @@ def write_pages(write: bool) -> list[str]:
     if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
         stale.append(PAGE.name)
         if write:
-            PAGE.write_text(text, encoding="utf-8")
+            write_atomically(PAGE, text)
     return stale
 
 

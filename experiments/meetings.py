@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.networks import write_atomically
 from experiments.common import machine
 from experiments.match import MATCH_SEED, stop_after
 from samurai_env import __version__
+from samurai_env.atomic_write import write_atomically
 
 Pair = tuple[str, str]  # the one agent and the others
 
@@ -149,7 +149,7 @@ class Results:
         record["meetings"] = [_as_json(pair, meeting) for pair, meeting in self.meetings.items() if meeting.deals]
         text = json.dumps(record, separators=(",", ":"))
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.path, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+        write_atomically(self.path, text + "\n")
 
 
 def _as_json(pair: Pair, meeting: Meeting) -> dict[str, Any]:

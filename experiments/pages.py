@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from samurai_env.atomic_write import write_atomically
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "experiments" / "results"
 
@@ -90,5 +92,5 @@ def refresh(pages: Mapping[str, Mapping[str, str]], write: bool) -> list[str]:
         if after != before:
             stale.append(path)
             if write:
-                (ROOT / path).write_text(after, encoding="utf-8")
+                write_atomically(ROOT / path, after)
     return stale

@@ -18,12 +18,12 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from agents.base import make_agent
-from agents.networks import write_atomically
 from experiments import pages, tournament
 from experiments.common import at_least, commit, cpu_name, make_folder, parse_options, run_program
 from experiments.match import estimate
 from experiments.meetings import Results
 from samurai_env import make_variant
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import loops_of
 
@@ -115,7 +115,7 @@ def specs(config: Config, variant: Variant, console: Console) -> dict[str, str]:
             found[spec] = spec.replace("SIMULATIONS", str(simulations_in(spec, variant, config.milliseconds / 1000)))
             console.print(f"measured: {found[spec]}, {name}")
             text = json.dumps({**measured_for, "specs": found}, indent=1) + "\n"
-            write_atomically(file, lambda path, text=text: path.write_text(text, encoding="utf-8"))
+            write_atomically(file, text)
     return {name: found[spec] for name, spec in names.items()}
 
 
@@ -162,7 +162,7 @@ def main(config: Config) -> None:
         f"{variant.spec}; {config.milliseconds:g} ms a decision asked for; {config.deals} deals, each from every seat; "
     )
     head += f"{cpu_name()}, commit {commit()}"
-    (config.output / "table.md").write_text(f"{head}\n\n{text}\n", encoding="utf-8")
+    write_atomically(config.output / "table.md", f"{head}\n\n{text}\n")
     console.print(Markdown(text))
     console.print(f"specs, results and table are in {config.output}")
 

@@ -22,6 +22,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant
 from samurai_env.position import IllegalActionError, Position, parse_spec
 
@@ -155,16 +156,7 @@ class GameRecord:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the record to a file, all or nothing: an interruption leaves the file as it was."""
-        target = Path(path)
-        draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-        try:
-            with draft.open("w", encoding="utf-8", newline="\n") as file:
-                file.write(self.to_text())
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, target)
-        finally:
-            draft.unlink(missing_ok=True)
+        write_atomically(path, self.to_text())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "GameRecord":
