@@ -12,6 +12,7 @@ import os
 import platform
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -23,7 +24,6 @@ from rich.table import Table
 
 from agents.arena import play_games
 from agents.base import make_agent
-from agents.networks import write_atomically
 from experiments import fingerprints, pages
 from experiments.common import (
     Interrupt,
@@ -37,9 +37,10 @@ from experiments.common import (
     split_specs,
 )
 from experiments.match import MATCH_SEED, Estimate, wilson
-from experiments.processes import until, workers
+from experiments.processes import results
 from experiments.standings import span
 from samurai_env import __version__, find_game, parse_spec
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant
 
 CHUNK = 10  # games a worker plays at a time
@@ -158,7 +159,7 @@ class Wins:
             ],
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.path, lambda path: path.write_text(json.dumps(record) + "\n", encoding="utf-8"))
+        write_atomically(self.path, json.dumps(record) + "\n")
 
     def rate(self, agent: str, variant: Variant) -> tuple[Estimate, int] | None:
         """Mean return with its interval, and the number of games; None without games."""
@@ -174,10 +175,10 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
     """Play all that is not yet played; Ctrl-C (or `interrupt`, if given) stops and keeps what is done."""
     at_least(config, 1, "games", "processes")
     settings = list(variants(config).values())
-    make_folder(config.output)
     for spec in config.agents:
         for variant in settings:
             make_agent(spec, variant)  # complains before anything is played
+    make_folder(config.output)
     wins = Wins(config.output / "wins.json")
     for spec in config.agents:
         fingerprints.enter(spec, wins.networks, wins.path)
@@ -195,10 +196,9 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
     with (
         interrupt or Interrupt() as interrupt,
         progress_bar(console, "games", done + sum(task[-1] for task in tasks), done) as bar,
-        workers(min(config.processes, max(1, len(tasks)))) as pool,
+        closing(results(play_chunk, tasks, config.processes, lambda: interrupt.asked)) as coming,
     ):
-        coming = pool.imap_unordered(play_chunk, tasks)
-        for agent, variant_spec, first, returns in until(lambda: interrupt.asked, coming):
+        for _, (agent, variant_spec, first, returns) in coming:
             wins.add(agent, variant_spec, first, returns, now)
             done += len(returns)
             bar(done, agent)
@@ -241,7 +241,7 @@ def show(config: Config, wins: Wins, console: Console) -> None:
             table.add_row(*row)
         console.print(table)
         parts.append(f"`{agent}`, {games} games each:\n\n{pages.table(head, rows)}\n")
-    (config.output / "table.md").write_text("\n".join(parts), encoding="utf-8")
+    write_atomically(config.output / "table.md", "\n".join(parts))
     console.print(f"results and table are in {config.output}")
 
 

@@ -11,6 +11,7 @@ stopped, and with further agents measures these alone.
 
 import json
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,7 +23,6 @@ from rich.table import Table
 
 from agents.arena import decision_keys
 from agents.base import Agent, make_agent
-from agents.networks import write_atomically
 from experiments import fingerprints, tournament
 from experiments.common import (
     Interrupt,
@@ -36,8 +36,9 @@ from experiments.common import (
     split_specs,
 )
 from experiments.match import Z95, Timed
-from experiments.processes import until, workers
+from experiments.processes import results
 from samurai_env import make_variant, parse_spec
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import Loops, loops_of
 
@@ -205,7 +206,7 @@ class Gains:
             "choices": self.choices,
         }
         text = json.dumps({**kept, "seconds": self.seconds, "worths": worths}) + "\n"
-        write_atomically(self.path, lambda path: path.write_text(text, encoding="utf-8"))
+        write_atomically(self.path, text)
 
     def to_play(self) -> list[tuple[int, int]]:
         """Choices to be played on: all in the positions where an agent chooses otherwise than the base."""
@@ -230,6 +231,11 @@ class Gains:
         )
 
 
+def _do(task: tuple[int, Callable[[Any], Any], Any]) -> Any:
+    _, work, given = task
+    return work(given)
+
+
 def by_blocks(
     work: Callable[[Any], Any], tasks: Iterable[tuple[Key, Any]], config: Config, console: Console, name: str
 ) -> Iterable[tuple[Key, Any]]:
@@ -238,18 +244,22 @@ def by_blocks(
     Raises:
         KeyboardInterrupt: at the end of a block, if Ctrl-C was pressed.
     """
-    keyed = list(tasks)
+    keyed, done = list(tasks), 0
     if not keyed:
         return
+    numbered = [(number, work, task) for number, (_, task) in enumerate(keyed)]
     with (
         Interrupt() as interrupt,
         progress_bar(console, name, len(keyed)) as bar,
-        workers(min(config.processes, len(keyed))) as pool,
+        closing(results(_do, numbered, config.processes, lambda: interrupt.asked)) as coming,
     ):
-        coming = until(lambda: interrupt.asked, pool.imap(work, [task for _, task in keyed]))
-        for number, (result, (key, _)) in enumerate(zip(coming, keyed, strict=False), 1):
-            yield key, result
-            bar(number, "")
+        early: dict[int, Any] = {}
+        for (number, _, _), result in coming:
+            early[number] = result
+            while done in early:
+                yield keyed[done][0], early.pop(done)
+                done += 1
+                bar(done, "")
     if interrupt.asked:
         raise KeyboardInterrupt("stopped; the same command goes on from here")
 

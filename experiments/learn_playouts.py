@@ -10,7 +10,9 @@ looked at; the same command goes on from there.
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from io import BytesIO
 from os import cpu_count
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from torch import nn
 from agents.advice import Advice
 from agents.arena import decision_keys
 from agents.base import make_agent
-from agents.networks import NetworkForm, PolicyValueNet, save_network, write_atomically
+from agents.networks import NetworkForm, PolicyValueNet, save_network
 from agents.playouts import PlayoutAgent
 from experiments.common import (
     Interrupt,
@@ -35,8 +37,9 @@ from experiments.common import (
     run_program,
 )
 from experiments.ppo_learner import random_play
-from experiments.processes import until, workers
+from experiments.processes import results
 from samurai_env import __version__, make_variant, parse_spec
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import loops_of
 
@@ -124,11 +127,11 @@ def gather(config: Config, variant: Variant, console: Console) -> list[Path]:
     with (
         Interrupt() as interrupt,
         progress_bar(console, "deals", parts * DEALS, (parts - len(missing)) * DEALS) as bar,
-        workers(config.processes) as pool,
+        closing(results(look_at, tasks, config.processes, lambda: interrupt.asked)) as coming,
     ):
-        for number, found in enumerate(until(lambda: interrupt.asked, pool.imap(look_at, tasks))):
-            write_atomically(part_file(config, missing[number]), lambda path, found=found: save_arrays(path, found))
-            bar((parts - len(missing) + number + 1) * DEALS, "")
+        for number, (task, found) in enumerate(coming, 1):
+            save_arrays(part_file(config, task[2]), found)
+            bar((parts - len(missing) + number) * DEALS, "")
     files = [part_file(config, part) for part in range(parts)]
     if interrupt.asked:
         raise KeyboardInterrupt("stopped; the same command goes on from here")
@@ -137,8 +140,9 @@ def gather(config: Config, variant: Variant, console: Console) -> list[Path]:
 
 def save_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
     """Write arrays to a file of exactly this name."""
-    with path.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    packed = BytesIO()
+    np.savez_compressed(packed, allow_pickle=False, **arrays)
+    write_atomically(path, packed.getvalue())
 
 
 class Positions:
