@@ -25,9 +25,9 @@ from rich.table import Table
 from agents.arena import play_games
 from agents.base import make_agent
 from experiments import fingerprints, pages
+from experiments.bounds import Count, Processes, check_bounds
 from experiments.common import (
     Interrupt,
-    at_least,
     commit,
     machine,
     make_folder,
@@ -60,11 +60,11 @@ class Config:
     """An option: a line of the table for each of its values."""
     options: tuple[str, ...] = ()
     """The game's other options as name=value."""
-    games: int = 200
+    games: Count = 200
     """Games of each agent and variant."""
     output: Path = Path("runs/cooperative")
     """Folder for wins.json and table.md."""
-    processes: int = field(default_factory=lambda: os.cpu_count() or 1)
+    processes: Processes = field(default_factory=lambda: os.cpu_count() or 1)
     """Worker processes."""
 
     def __post_init__(self) -> None:
@@ -173,7 +173,7 @@ class Wins:
 
 def play(config: Config, console: Console, interrupt: Interrupt | None = None) -> Wins:
     """Play all that is not yet played; Ctrl-C (or `interrupt`, if given) stops and keeps what is done."""
-    at_least(config, 1, "games", "processes")
+    check_bounds(config)
     settings = list(variants(config).values())
     for spec in config.agents:
         for variant in settings:

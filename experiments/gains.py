@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from rich.console import Console
@@ -24,9 +24,9 @@ from rich.table import Table
 from agents.arena import decision_keys
 from agents.base import Agent, make_agent
 from experiments import fingerprints, tournament
+from experiments.bounds import Between, Processes, Seed, check_bounds
 from experiments.common import (
     Interrupt,
-    at_least,
     commit,
     cpu_name,
     make_folder,
@@ -63,13 +63,13 @@ class Config:
     """Number of players; the game's smallest if not given."""
     options: tuple[str, ...] = ()
     """The game's options as name=value."""
-    positions: int = 400
+    positions: Annotated[int, Between(2, 10**6)] = 400
     """Positions looked at, each from a game of its own."""
-    games: int = 128
+    games: Annotated[int, Between(1, 10**5)] = 128
     """Games in which each choice is played on."""
-    seed: int = 1
+    seed: Seed = 1
     """Seed of positions and games."""
-    processes: int = tournament.Config().processes
+    processes: Processes = tournament.Config().processes
     """Worker processes."""
     output: Path = Path("runs/gains")
     """Folder for gains.json."""
@@ -266,9 +266,7 @@ def by_blocks(
 
 def measure(config: Config, console: Console) -> Gains:
     """Measure what is missing."""
-    at_least(config, 2, "positions")
-    at_least(config, 1, "games", "processes")
-    at_least(config, 0, "seed")
+    check_bounds(config)
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     agents = split_specs(config.agents)
     if not agents:

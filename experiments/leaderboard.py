@@ -9,6 +9,7 @@ goes on where it was stopped. The README shows the same tables in short.
 
 import os
 import tomllib
+from contextlib import chdir
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from rich.console import Console
 
 from experiments import cooperative, tournament
+from experiments.bounds import Processes, check_bounds
 from experiments.common import Interrupt, command_line, run_program
 from experiments.meetings import Results
 from experiments.pages import RESULTS, ROOT, refresh, table
@@ -84,7 +86,7 @@ class Board:
             mirror=self.mirror,
             width=self.width,
             chunk=self.chunk,
-            output=Path(os.path.relpath(folder / self.name)),  # it becomes part of the command on the page
+            output=Path(os.path.relpath(folder / self.name, ROOT)),  # it becomes part of the command on the page
         )
 
     def cooperative(self, folder: Path, full: bool) -> cooperative.Config:
@@ -96,7 +98,7 @@ class Board:
             vary=self.vary,
             options=self.options,
             games=self.full_deals if full else self.deals,
-            output=Path(os.path.relpath(folder / self.name)),
+            output=Path(os.path.relpath(folder / self.name, ROOT)),
         )
 
 
@@ -112,7 +114,7 @@ class Config:
     """Play what is missing; otherwise only write the pages."""
     check: bool = False
     """Neither play nor write; exit with 1 if a page is out of date."""
-    processes: int = field(default_factory=lambda: os.cpu_count() or 1)
+    processes: Processes = field(default_factory=lambda: os.cpu_count() or 1)
     """Worker processes."""
 
 
@@ -262,7 +264,7 @@ def play(config: Config, console: Console, folder: Path = RESULTS, file: Path = 
     names = [board.name for board in boards + teams]
     if unknown := set(config.only) - set(names):
         raise ValueError(f"there is no table {min(unknown)!r}; the tables are {', '.join(names)}")
-    with Interrupt() as interrupt:
+    with chdir(ROOT), Interrupt() as interrupt:  # agents and output are named from there
         for board in boards + teams:
             if interrupt.asked or (config.only and board.name not in config.only):
                 continue
@@ -279,6 +281,7 @@ def play(config: Config, console: Console, folder: Path = RESULTS, file: Path = 
 
 def main(config: Config, console: Console | None = None) -> None:
     """Play and write."""
+    check_bounds(config)
     console = console or Console()
     if config.play and not config.check:
         play(config, console)

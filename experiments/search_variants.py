@@ -12,6 +12,7 @@ import time
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from rich.console import Console
@@ -19,7 +20,8 @@ from rich.markdown import Markdown
 
 from agents.base import make_agent
 from experiments import pages, tournament
-from experiments.common import at_least, commit, cpu_name, make_folder, parse_options, run_program
+from experiments.bounds import Between, Count, Processes, check_bounds
+from experiments.common import commit, cpu_name, make_folder, parse_options, run_program
 from experiments.match import estimate
 from experiments.meetings import Results
 from samurai_env import make_variant
@@ -44,13 +46,13 @@ class Config:
     """The game's options as name=value."""
     network: Path | None = None
     """Network for the variants that need one; without it they are left out."""
-    milliseconds: float = 5.0
+    milliseconds: Annotated[float, Between(0.01, 1e6)] = 5.0
     """Time of a decision, on one core."""
     rivals: tuple[str, ...] = ("greedy",)
     """Agents that each variant meets."""
-    deals: int = 100
+    deals: Count = 100
     """Deals of each meeting, each played from every seat."""
-    processes: int = tournament.Config().processes
+    processes: Processes = tournament.Config().processes
     """Worker processes."""
     output: Path = Path("runs/search-variants")
     """Folder for specs.json, results.json and table.md."""
@@ -135,8 +137,7 @@ def table(config: Config, names: dict[str, str], results: Results) -> str:
 def main(config: Config) -> None:
     """Measure, play and show."""
     console = Console()
-    at_least(config, 1, "deals", "processes")
-    at_least(config, 0.01, "milliseconds")
+    check_bounds(config)
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     if config.network:
         make_agent(f"ppo:{config.network}", variant)

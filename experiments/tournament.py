@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from io import StringIO
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from rich.console import Console
@@ -24,9 +25,9 @@ from rich.table import Table
 
 from agents.base import Agent, make_agent
 from experiments import fingerprints
+from experiments.bounds import Between, Count, Processes, Seed, check_bounds
 from experiments.common import (
     Interrupt,
-    at_least,
     command_line,
     commit,
     make_folder,
@@ -46,7 +47,6 @@ from samurai_env.core.loops import loops_of
 
 # Spec of the variant, the one and the others, first deal of the tournament, of the task (from there), number of deals.
 Task = tuple[str, Pair, int, int, int]
-LIMIT = 2**62  # first deals are below, so that seeds fit 64 bits
 SAVE = 20.0  # seconds between two times that results are written
 
 
@@ -62,9 +62,9 @@ class Config:
     """Number of players; the game's smallest if not given."""
     options: tuple[str, ...] = ()
     """The game's options as name=value."""
-    deals: int = 200
+    deals: Count = 200
     """Deals of each meeting, at most; each is played from every seat."""
-    first_deal: int = 0
+    first_deal: Seed = 0
     """Number of the first deal: an agent that was tuned on some deals is measured on others."""
     width: float | None = None
     """End a meeting once its interval is no wider, such as 0.06 for 3 points up and down."""
@@ -72,9 +72,9 @@ class Config:
     """Also let every agent play copies of itself: a control that must give par."""
     output: Path = Path("runs/tournament")
     """Folder for results.json, table.txt and payoff.png."""
-    processes: int = field(default_factory=lambda: os.cpu_count() or 1)
+    processes: Processes = field(default_factory=lambda: os.cpu_count() or 1)
     """Worker processes; 1 plays in the process itself."""
-    chunk: int = 5
+    chunk: Annotated[int, Between(1, 10**4)] = 5
     """Deals that a worker plays at a time: 1 for agents that think long, more for networks, which decide together."""
 
     def __post_init__(self) -> None:
@@ -132,10 +132,7 @@ def prepare(config: Config) -> Results:
         ValueError: names what is wrong.
         OSError: the output folder cannot be made, or a network is not there.
     """
-    at_least(config, 1, "deals", "processes", "chunk")
-    at_least(config, 0, "first_deal")
-    if config.first_deal >= LIMIT:
-        raise ValueError(f"--first-deal is below {LIMIT:,}, not {config.first_deal:,}")
+    check_bounds(config)
     if config.width is not None and not 0.0 < config.width < 1.0:
         raise ValueError(f"--width is a width between 0 and 1, not {config.width:g}")
     if len(config.agents) < 1 + (not config.mirror):

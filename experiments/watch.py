@@ -9,11 +9,13 @@ import time
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Annotated
 
 from rich.console import Console
 
 from agents.base import make_agent
-from experiments.common import at_least, parse_options, run_program
+from experiments.bounds import Between, check_bounds
+from experiments.common import parse_options, run_program
 from experiments.play import choose_move
 from samurai_env import Position, make_variant
 from samurai_env.atomic_write import write_atomically
@@ -34,7 +36,7 @@ class Config:
     """The game's options as name=value."""
     seed: int = 0
     """Seed of the deal."""
-    pause: float = 0.5
+    pause: Annotated[float, Between(0.0, 1e6)] = 0.5
     """Seconds between two moves."""
     pictures: Path | None = None
     """Folder for PNG pictures, one a move."""
@@ -44,7 +46,7 @@ class Config:
 
 def main(config: Config, console: Console | None = None) -> Position:
     """Show one game; the last position."""
-    at_least(config, 0, "pause")
+    check_bounds(config)
     console = console or Console()
     players = config.num_players or (len(config.agents) if len(config.agents) > 1 else None)
     variant = make_variant(config.game, players, **parse_options(config.game, config.options))

@@ -376,7 +376,7 @@ def test_a_run_goes_on_with_other_opponents_and_says_when_it_is_done(tmp_path, c
 
 def test_refusals(tmp_path):
     console = Console(quiet=True)
-    with pytest.raises(FileNotFoundError, match="no network at"):
+    with pytest.raises(FileNotFoundError, match="there is no run in"):
         train(small(tmp_path / "none", resume=True), console)
     config = small(tmp_path / "run", total_steps=128)
     train(config, console)
@@ -390,7 +390,7 @@ def test_refusals(tmp_path):
         train(small(tmp_path / "half", precision="half"), console)
     for changes, text in (
         ({"reward": "shapd"}, "--reward is result or shaped, not 'shapd'"),
-        ({"gae_lambda": 2.0}, "--gae-lambda is from 0 to 1, not 2"),
+        ({"gae_lambda": 2.0}, "--gae-lambda is at most 1.0, not 2.0"),
         ({"clip": 0.0}, "nothing would be learned"),
     ):
         with pytest.raises(ValueError, match=text):
@@ -402,7 +402,7 @@ def test_refusals(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no checkpoint in"):
         train(dataclasses.replace(config, resume=True), console)
     (tmp_path / "aside").rename(tmp_path / "run" / "checkpoint.safetensors")
-    with pytest.raises(ValueError, match="rival-share is a share from 0 to 1, not 2"):
+    with pytest.raises(ValueError, match="--rival-share is at most 1"):
         train(small(tmp_path / "share", rivals=("greedy",), rival_share=2.0), console)
     with pytest.raises(ValueError, match="does not fit this run"):
         train(small(tmp_path / "form", initial=tmp_path / "run", advised=True), console)
