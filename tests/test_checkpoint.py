@@ -78,77 +78,66 @@ def run_to_the_end(config):
     return train(dataclasses.replace(config, resume=(config.run / "checkpoint.safetensors").exists()), QUIET)
 
 
-@pytest.mark.parametrize("number", [2, 3, 4, 6])
-def test_a_death_at_each_file_leaves_what_goes_on_exactly(number, whole, tmp_path, monkeypatch):
+def killed_at(number, run, monkeypatch, **changes):
+    """A run that died at one of its `os.replace`; there are three for each update."""
     with monkeypatch.context() as patch:
         dies_at(patch, number)
         with pytest.raises(Killed):
-            train(settings(tmp_path), QUIET)
+            train(settings(run, **changes), QUIET)
+
+
+@pytest.mark.parametrize("number", [1, 2, 4, 6])
+def test_a_death_at_each_file_leaves_what_goes_on_exactly(number, whole, tmp_path, monkeypatch):
+    killed_at(number, tmp_path, monkeypatch)
     run_to_the_end(settings(tmp_path))
     assert_same(kept(tmp_path), kept(whole))
 
 
-def test_a_death_before_the_first_checkpoint_starts_again_with_resume_or_without(whole, tmp_path, monkeypatch, capsys):
-    for resume in (True, False):
-        run = tmp_path / str(resume)
-        with monkeypatch.context() as patch:
-            dies_at(patch, 1)
-            with pytest.raises(Killed):
-                train(settings(run), QUIET)
-        train(settings(run, resume=resume), Console(width=200))
-        assert ("ended before its first checkpoint: it starts again" in capsys.readouterr().out) == resume
-        assert_same(kept(run), kept(whole))
+def test_a_death_before_the_first_checkpoint_starts_again_with_resume_too(whole, tmp_path, monkeypatch, capsys):
+    killed_at(1, tmp_path, monkeypatch)
+    train(settings(tmp_path, resume=True), Console(width=300))
+    assert "ended before its first checkpoint: it starts again" in capsys.readouterr().out
+    assert_same(kept(tmp_path), kept(whole))
 
 
 def test_exports_of_another_moment_are_healed(whole, tmp_path):
-    run, other = tmp_path / "run", tmp_path / "other"
+    run = tmp_path / "run"
     shutil.copytree(whole, run)
-    train(settings(other, 1), QUIET)
-    for name in ("model.safetensors", "model.json"):
-        shutil.copy(other / name, run / name)
-        train(settings(run, resume=True), QUIET)
-        assert_same(kept(run), kept(whole))
-        (run / name).unlink()
+    (run / "model.safetensors").write_bytes(b"of another moment")
+    (run / "model.json").unlink()
     train(settings(run, resume=True), QUIET)
     assert_same(kept(run), kept(whole))
+    assert (run / "model.json").read_text() == (whole / "model.json").read_text()
 
 
-def as_three_files(run):
-    """Rewrite a run as an older version left it."""
-    tensors = load_file(run / "checkpoint.safetensors")
-    save_file(
-        {name: tensor for name, tensor in tensors.items() if not name.startswith("mean.")},
-        run / "checkpoint.safetensors",
-    )
-
-
-def test_runs_of_older_versions_go_on_and_their_mixtures_are_refused(whole, tmp_path):
-    run, later = tmp_path / "run", tmp_path / "later"
-    for place, updates in ((run, 1), (later, 2)):
-        train(settings(place, updates, epochs=2), QUIET)
-        as_three_files(place)
-    shutil.copytree(run, tmp_path / "mixed")
-    train(settings(run, 3, resume=True), QUIET)
-    train(settings(later, 3, resume=True), QUIET)
+def test_runs_of_older_versions_go_on_and_their_mixtures_are_refused(whole, tmp_path, monkeypatch):
+    run, mixed = tmp_path / "run", tmp_path / "mixed"
+    killed_at(4, run, monkeypatch)
+    tensors = load_file(run / "checkpoint.safetensors")  # the mean network was in the other files alone
+    tensors = {name: tensor for name, tensor in tensors.items() if not name.startswith("mean.")}
+    save_file(tensors, run / "checkpoint.safetensors")
+    shutil.copytree(run, mixed)
+    run_to_the_end(settings(run))
+    assert_same(kept(run), kept(whole))
     for name in ("model.safetensors", "model.json"):
-        shutil.copy(later / name, tmp_path / "mixed" / name)
-    with pytest.raises(ValueError, match="are of different moments: the card tells of"):
-        train(settings(tmp_path / "mixed", 3, resume=True), QUIET)
+        shutil.copy(whole / name, mixed / name)
+    with pytest.raises(ValueError, match=r"are of different moments: the card tells of 12 .*, the checkpoint of 4;"):
+        run_to_the_end(settings(mixed))
 
 
 def test_a_full_disk_is_a_line_and_the_run_goes_on(whole, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    train(settings(tmp_path, 1), QUIET)
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if "tfevents" not in path.name}
+    killed_at(4, tmp_path, monkeypatch)
+    before = (tmp_path / "checkpoint.safetensors").read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr(atomic_write.os, "fsync", full)
         with pytest.raises(OSError, match=r"No space left on device: '.*model.safetensors'$"):
-            train(settings(tmp_path, resume=True), QUIET)
-    after = {path.name: path.read_bytes() for path in tmp_path.iterdir() if "tfevents" not in path.name}
-    assert after == before
-    train(settings(tmp_path, resume=True), QUIET)
+            run_to_the_end(settings(tmp_path))
+    assert (tmp_path / "checkpoint.safetensors").read_bytes() == before
+    assert not list(tmp_path.glob(".*"))
+    run_to_the_end(settings(tmp_path))
     assert_same(kept(tmp_path), kept(whole))
 
 
