@@ -8,14 +8,14 @@ import time
 from tests.torture import subjects
 from tests.torture.subjects import SUBJECTS
 
-KILLS = {False: 12, True: 300}
+KILLS = {False: 8, True: 300}
 
 
 def run(long: bool, seed: int) -> dict[str, int]:
     """Kill and go on.
 
     Args:
-        long: 300 kills; otherwise 12.
+        long: 300 kills; otherwise 8.
         seed: of the moments.
 
     Returns:
