@@ -35,12 +35,13 @@ class Entries:
 
     def load(self, key: Any) -> Any:
         """The code of a signature; None if there is none that is whole and fresh."""
+        name = _name(key)
         try:
-            content = memoryview(self._path(key).read_bytes())
+            content = memoryview(self._path(name).read_bytes())
         except OSError:
             return None
         code = content[HASH_SIZE:]
-        return pickle.loads(code) if content[:HASH_SIZE] == self._hash(key, code) else None
+        return pickle.loads(code) if content[:HASH_SIZE] == self._hash(name, code) else None
 
     def save(self, key: Any, data: Any) -> None:
         """Write the code of a signature.
@@ -48,10 +49,11 @@ class Entries:
         There is no temporary file: what is half-written does not pass the check. The file is always a new one, so
         that two processes never write into the same.
         """
-        code, path = dumps(data), self._path(key)
+        name, code = _name(key), dumps(data)
+        path = self._path(name)
         path.unlink(missing_ok=True)
         with path.open("xb") as file:
-            file.write(self._hash(key, code))
+            file.write(self._hash(name, code))
             file.write(code)
 
     def flush(self) -> None:
@@ -59,20 +61,18 @@ class Entries:
         for path in self._folder.glob(f"{self._base}.*.nbc"):
             path.unlink(missing_ok=True)
 
-    def _path(self, key: Any) -> Path:
-        name = hashlib.sha256(_identity(key)).hexdigest()[:16]
-        return self._folder / f"{self._base}.{name}.nbc"
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{self._base}.{name[:16]}.nbc"
 
-    def _hash(self, key: Any, code: bytes | memoryview) -> bytes:
-        digest = hashlib.sha256(f"{numba.__version__} {self._base} {self._stamp}".encode())
-        digest.update(hashlib.sha256(_identity(key)).digest())
+    def _hash(self, name: str, code: bytes | memoryview) -> bytes:
+        digest = hashlib.sha256(f"{numba.__version__} {self._stamp} {self._base} {name}\n".encode())
         digest.update(code)
         return digest.digest()
 
 
-def _identity(key: Any) -> bytes:
-    """What tells an entry from others of a function: numba's key, which leaves bounds checks out, and these."""
-    return repr((key, numba.config.BOUNDSCHECK)).encode()
+def _name(key: Any) -> str:
+    """What tells an entry from others of its function: a hash of numba's key, which leaves bounds checks out."""
+    return hashlib.sha256(repr((key, numba.config.BOUNDSCHECK)).encode()).hexdigest()
 
 
 class Cache(FunctionCache):

@@ -33,5 +33,8 @@ def carry_out(name: str, long: bool, seed: int) -> dict[str, int] | str:
         found = ours.recv()
     except EOFError:
         found = None
+    except KeyboardInterrupt:
+        process.kill()
+        raise
     process.join()
     return f"the process died with exit status {process.exitcode}" if found is None else found
