@@ -107,11 +107,16 @@ def test_the_file_of_another_function_is_not_run(function: Function):
 
 
 def test_a_file_of_other_sources_under_this_name_is_not_run(function: Function, monkeypatch: pytest.MonkeyPatch):
-    """As when a process that still runs the old sources writes after one with the new."""
+    """As when a process that still runs the old sources is killed after its file of code and before the rest."""
     with monkeypatch.context() as patch:
         patch.setattr("samurai_env.core.compile.source_stamp", lambda folders: "other sources")
         assert not function.from_cache()
+    stale = {path: path.read_bytes() for path in function.files() if path.suffix == ".nbc"}
     assert not function.from_cache()
+    for path, content in stale.items():
+        path.write_bytes(content)
+    assert not function.from_cache()
+    assert function.from_cache()
 
 
 def test_code_without_bounds_checks_is_not_taken_for_code_with_them(function: Function):
