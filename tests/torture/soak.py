@@ -65,16 +65,18 @@ def search(seed: int) -> Iterator[int]:
     variants = [make_variant(game, players) for game, players in GAMES.items()]
     agents = [[make_agent(spec, variant) for spec in ("mcts:100", "greedy", "random")] for variant in variants]
     while True:
+        decisions = 0
         for variant, players in zip(variants, agents, strict=True):
             position = play_random(Position(variant, rng.randrange(2**31)), rng, 10)
             position = Position.restore(position.save()).redetermined(position.seat, stream(rng.randrange(2**31)))
             for agent in players * 2:
+                if position.over:
+                    break
                 position.step(int(agent.act(position.states, np.array([rng.randrange(2**31)], np.uint64))[0]))
                 position.observe(position.seat)
                 str(position)
-                if position.over:
-                    break
-        yield 6 * len(variants)
+                decisions += 1
+        yield decisions
 
 
 def training(seed: int) -> Iterator[int]:
