@@ -72,7 +72,8 @@ class Entries:
 
 def _name(key: Any) -> str:
     """What tells an entry from others of its function: a hash of numba's key, which leaves bounds checks out."""
-    return hashlib.sha256(repr((key, numba.config.BOUNDSCHECK)).encode()).hexdigest()
+    checked = numba.config.BOUNDSCHECK  # type: ignore[attr-defined]
+    return hashlib.sha256(repr((key, checked)).encode()).hexdigest()
 
 
 class Cache(FunctionCache):
