@@ -239,18 +239,15 @@ class Campaign:
             self.counts["processes at once"] += processes
 
     def kill(self, rounds: int) -> None:
-        """Kill a process at a random moment of its compiling."""
-        self.empty()
-        process = self.start("small")
-        process.stdout.readline()
-        started = time.monotonic()
-        process.communicate()
-        longest = time.monotonic() - started
+        """Kill a process at a random moment of its compiling, some functions written and others not."""
         for number in range(rounds):
             self.empty()
             process = self.start("small")
             process.stdout.readline()
-            time.sleep(self.chance.random() * longest)
+            written = self.chance.randrange(2 * FUNCTIONS)
+            while process.poll() is None and len(self.files()) < written:
+                time.sleep(0.001)
+            time.sleep(self.chance.random() * 0.1)
             process.send_signal(signal.SIGKILL)
             process.communicate()
             self.check_healed(f"kill -9, round {number}")
