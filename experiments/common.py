@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from samurai_env import find_game
+from samurai_env.texts import one_line, shown
 
 INTERRUPTED = 128 + signal.SIGINT  # the exit status that shells give to a program stopped by Ctrl-C
 
@@ -33,8 +34,11 @@ def parse_options(game: str, settings: tuple[str, ...]) -> dict[str, Any]:
     for setting in settings:
         name, separator, text = setting.partition("=")
         if not separator or name not in known:
-            raise ValueError(f"{setting!r} is not name=value with one of {', '.join(known)}")
-        options[name] = known[name].parse(name, text)
+            raise ValueError(f"{shown(setting)} is not name=value with one of {', '.join(known)}")
+        try:
+            options[name] = known[name].parse(name, text)
+        except ValueError as error:
+            raise ValueError(one_line(error)) from None
     return options
 
 
