@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from rich.console import Console
 from rich.table import Table
 
@@ -37,10 +38,13 @@ from experiments.common import (
     split_specs,
 )
 from experiments.match import MATCH_SEED, Estimate, wilson
+from experiments.meetings import Count, Share
 from experiments.processes import until, workers
 from experiments.standings import span
 from samurai_env import __version__, find_game, parse_spec
 from samurai_env.core.game import Variant
+from samurai_env.json_files import read_json
+from samurai_env.texts import one_line, shown
 
 CHUNK = 10  # games a worker plays at a time
 
@@ -109,10 +113,32 @@ def play_chunk(task: tuple[str, str, int, int]) -> tuple[str, str, int, list[flo
     return agent, variant, first, returns[:, 0].tolist()
 
 
+class KeptReturns(Struct):
+    """What an agent's games of a variant returned: lists by number of their first game."""
+
+    agent: str
+    variant: str
+    commits: list[str]
+    machines: list[str]
+    chunks: dict[Count, list[Share]]
+
+
+class KeptWins(Struct):
+    """The form of the file; see `Wins`."""
+
+    networks: dict[str, str]
+    returns: list[KeptReturns]
+
+
 class Wins:
     """The returns of the games played, by (agent, variant) and number of the first game of a chunk; kept in a file."""
 
     def __init__(self, path: Path) -> None:
+        """Read the file, or begin an empty one.
+
+        Raises:
+            ValueError: it is damaged, or counts a game twice.
+        """
         self.path = path
         self.returns: dict[tuple[str, str], dict[int, list[float]]] = {}
         self.commits: dict[tuple[str, str], list[str]] = {}  # that played: a table may grow in several runs
@@ -121,15 +147,28 @@ class Wins:
         if not path.exists():
             return
         try:
-            saved = json.loads(path.read_text(encoding="utf-8"))
-            self.networks = dict(saved["networks"])
-            for found in saved["returns"]:
-                chunks = {int(first): chunk for first, chunk in found["chunks"].items()}
-                self.returns[found["agent"], found["variant"]] = chunks
-                self.commits[found["agent"], found["variant"]] = list(found["commits"])
-                self.machines[found["agent"], found["variant"]] = list(found["machines"])
-        except (json.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
-            raise ValueError(f"{path} is damaged ({error!r}); move it away or choose another --output") from None
+            self._take(read_json(path, KeptWins))
+        except ValueError as error:
+            hint = "move it away or choose another --output"
+            raise ValueError(one_line(f"{one_line(error, 230)}; {hint}")) from None
+
+    def _take(self, saved: KeptWins) -> None:
+        """Keep what the file holds, if it can have been played."""
+        self.networks = saved.networks
+        for found in saved.returns:
+            key = found.agent, found.variant
+            name = f"{one_line(self.path, 120)} is damaged: {shown(found.agent, 40)}"
+            if key in self.returns:
+                raise ValueError(f"{name} stands there twice with {shown(found.variant)}")
+            if not parse_spec(found.variant).game.cooperative:
+                raise ValueError(f"{name} played {shown(found.variant)}, which is not cooperative")
+            end = 0
+            for first, chunk in sorted(found.chunks.items()):
+                if first < end:
+                    raise ValueError(f"{name} has game {first} in two chunks")
+                end = first + len(chunk)
+            self.returns[key] = found.chunks
+            self.commits[key], self.machines[key] = found.commits, found.machines
 
     def add(self, agent: str, variant: str, first: int, returns: list[float], commit_: str) -> None:
         """Keep what a chunk returned, and the commit that played it."""

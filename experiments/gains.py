@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
+from msgspec import Meta, Struct
 from rich.console import Console
 from rich.table import Table
 
@@ -36,10 +37,13 @@ from experiments.common import (
     split_specs,
 )
 from experiments.match import Z95, Timed
+from experiments.meetings import Count, Seconds
 from experiments.processes import until, workers
 from samurai_env import make_variant, parse_spec
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import Loops, loops_of
+from samurai_env.json_files import read_json
+from samurai_env.texts import one_line, shown
 
 RANDOM = 0.1  # share of random moves in the games that give the positions
 BLOCK = 8  # positions that a worker looks at, or choices that it plays on, at a time
@@ -158,6 +162,21 @@ def own_returns(
     return out[np.arange(len(out)), seats]
 
 
+class KeptGains(Struct):
+    """The form of the file; see `Gains`. A worth is a position, an action and the mean own return."""
+
+    format: str
+    variant: str
+    base: str
+    positions: Count
+    games: Count
+    seed: Count
+    networks: dict[str, str]
+    choices: dict[str, list[Count]]
+    seconds: dict[str, Seconds]
+    worths: list[tuple[Count, Count, Annotated[float, Meta(ge=-1.0, le=1.0)]]]
+
+
 class Gains:
     """What has been measured, in a file that is whole after every block.
 
@@ -183,16 +202,28 @@ class Gains:
         self.networks: dict[str, str] = {}
         if not self.path.exists():
             return
-        try:
-            kept = json.loads(self.path.read_text(encoding="utf-8"))
-            head = {name: kept[name] for name in self.head}
-            self.choices, self.seconds, self.networks = kept["choices"], kept["seconds"], kept["networks"]
-            self.worths = {(position, action): worth for position, action, worth in kept["worths"]}
-        except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{self.path} is damaged or not of this program: {error}") from None
+        kept = read_json(self.path, KeptGains)
+        head = {name: getattr(kept, name) for name in self.head}
         if head != self.head:
-            other = ", ".join(f"{name} {head[name]}" for name in head if head[name] != self.head[name])
-            raise ValueError(f"{self.path} was measured with {other}; choose another --output")
+            other = ", ".join(f"{name} {shown(head[name])}" for name in head if head[name] != self.head[name])
+            raise ValueError(one_line(f"{self.path} was measured with {other}; choose another --output"))
+        if wrong := self._wrong(kept, variant.num_actions):
+            raise ValueError(f"{one_line(self.path, 120)} is damaged: {wrong}")
+        self.choices, self.seconds, self.networks = kept.choices, kept.seconds, kept.networks
+        self.worths = {(position, action): worth for position, action, worth in kept.worths}
+
+    @staticmethod
+    def _wrong(kept: KeptGains, actions: int) -> str | None:
+        """Why what the file holds cannot have been measured, or None."""
+        for agent, chosen in kept.choices.items():
+            if len(chosen) > kept.positions or max(chosen, default=0) >= actions:
+                return f"{shown(agent)} chooses more than there are positions, or an action that is none"
+        if kept.choices.keys() != kept.seconds.keys():
+            return "its seconds are not of the agents of its choices"
+        pairs = {(position, action) for position, action, _ in kept.worths}
+        if any(position >= kept.positions or action >= actions for position, action in pairs):
+            return "it has the worth of a position or action that is none"
+        return "it has the worth of a choice twice" if len(pairs) < len(kept.worths) else None
 
     def save(self) -> None:
         """Write the file."""

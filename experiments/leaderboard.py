@@ -21,9 +21,12 @@ from experiments.meetings import Results
 from experiments.pages import RESULTS, ROOT, refresh, table
 from experiments.standings import ANCHOR, span, standings
 from samurai_env import find_game, parse_spec
+from samurai_env.json_files import in_form
+from samurai_env.texts import listed, one_line, shown
 
 LIST = ROOT / "experiments" / "leaderboard.toml"
 PAGE = ROOT / "LEADERBOARD.md"
+LARGEST = 2**16  # bytes of the list
 CONTROLS = ("random", "greedy")  # whose columns the README shows
 NOTHING = "*Nothing has been played yet*: `make leaderboard`."
 HEAD = """# Leaderboard
@@ -122,24 +125,34 @@ def read(path: Path = LIST) -> tuple[list[Board], list[Board]]:
         ValueError: the file is damaged, or a table has an unknown setting or lacks one.
     """
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
-    known = {each.name for each in fields(Board)}
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise ValueError(f"it has more than {LARGEST:,} bytes")
+        found = tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: {one_line(error, 150)}") from None
     boards: dict[str, list[Board]] = {"board": [], "team": []}
     for kind, entries in found.items():
         if kind not in boards:
-            raise ValueError(f"{path} has [[{kind}]]; it may have [[board]] and [[team]]")
-        for entry in entries:
-            name = entry.get("name", "a table without a name")
-            if unknown := entry.keys() - known:
-                raise ValueError(f"{path}: {name} has no setting {min(unknown)!r}; it has {', '.join(sorted(known))}")
-            settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
-            try:
-                boards[kind].append(Board(**settings))
-            except TypeError as error:
-                raise ValueError(f"{path}: {name} lacks a setting: {error}") from None
+            raise ValueError(f"{path} has [[{one_line(kind, 40)}]]; it may have [[board]] and [[team]]")
+        for entry in entries if isinstance(entries, list) else [entries]:
+            boards[kind].append(_board(path, entry))
     return boards["board"], boards["team"]
+
+
+def _board(path: Path, entry: Any) -> Board:
+    """A table of the file."""
+    name = "a table without a name"
+    try:
+        settings = in_form(entry, dict[str, Any])
+        name = one_line(settings.get("name", name), 40)
+        known = sorted(each.name for each in fields(Board))
+        if unknown := settings.keys() - set(known):
+            raise ValueError(f"no setting {shown(min(unknown), 30)}; it has {listed(known)}")
+        return in_form(settings, Board)
+    except ValueError as error:
+        raise ValueError(f"{one_line(path, 80)}: {name} is wrong: {one_line(error, 200)}") from None
 
 
 def setting(variant: str) -> str:

@@ -24,6 +24,7 @@ from agents.arena import decision_keys
 from agents.base import make_agent
 from agents.networks import NetworkForm, PolicyValueNet, save_network, write_atomically
 from agents.playouts import PlayoutAgent
+from experiments.array_files import load_arrays
 from experiments.common import (
     Interrupt,
     at_least,
@@ -141,11 +142,25 @@ def save_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
+def load_positions(path: Path) -> dict[str, np.ndarray]:
+    """What `look_at` gave, from a file.
+
+    Raises:
+        ValueError: it is damaged; delete it, and its positions are looked at anew.
+    """
+    found = load_arrays(path, {"looks": ("<f4", 2), "worths": ("<f4", 1), "counts": ("<i8", 1)})
+    looks, worths, counts = found["looks"], found["worths"], found["counts"]
+    fits = len(looks) == len(worths) == counts.sum() and counts.min(initial=2) > 1
+    if not fits or not np.isfinite(looks).all() or not np.isfinite(worths).all():
+        raise ValueError(f"{path} is damaged: its arrays do not fit together; delete it to look at them anew")
+    return found
+
+
 class Positions:
     """Legal actions of many positions, one after the other."""
 
     def __init__(self, files: list[Path]) -> None:
-        loaded = [dict(np.load(file, allow_pickle=False)) for file in files]
+        loaded = [load_positions(file) for file in files]
         self.looks, self.worths, self.counts = (
             torch.from_numpy(np.concatenate([arrays[name] for arrays in loaded]))
             for name in ("looks", "worths", "counts")

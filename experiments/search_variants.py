@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
 from rich.console import Console
 from rich.markdown import Markdown
 
@@ -26,6 +27,8 @@ from experiments.meetings import Results
 from samurai_env import make_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import loops_of
+from samurai_env.json_files import read_json
+from samurai_env.texts import shown
 
 VARIANTS = Path(__file__).with_suffix(".toml")
 POSITIONS = 24  # on which a search is timed
@@ -54,6 +57,14 @@ class Config:
     """Worker processes."""
     output: Path = Path("runs/search-variants")
     """Folder for specs.json, results.json and table.md."""
+
+
+class KeptSpecs(Struct):
+    """The form of specs.json: what it was measured for, and the specs by those with SIMULATIONS still open."""
+
+    variant: str
+    milliseconds: float
+    specs: dict[str, str]
 
 
 def positions(variant: Variant) -> np.ndarray:
@@ -99,16 +110,17 @@ def specs(config: Config, variant: Variant, console: Console) -> dict[str, str]:
     """Name of each variant and the spec of its agent, measured now or read from specs.json.
 
     Raises:
-        ValueError: specs.json was measured for another game or time.
+        ValueError: specs.json is damaged or was measured for another game or time.
     """
     file = config.output / "specs.json"
     measured_for = {"variant": variant.spec, "milliseconds": config.milliseconds}
     found: dict[str, str] = {}  # by spec, SIMULATIONS open
     if file.exists():
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        found = kept.pop("specs")
-        if kept != measured_for:
-            raise ValueError(f"{file} was measured for {kept}, not {measured_for}; choose another --output")
+        kept = read_json(file, KeptSpecs)
+        found = kept.specs
+        if (kept.variant, kept.milliseconds) != (variant.spec, config.milliseconds):
+            held = f"{shown(kept.variant, 120)} and {kept.milliseconds:g} ms"
+            raise ValueError(f"{file} was measured for {held}, not {config.milliseconds:g} ms; choose another --output")
     names = wanted(config, variant)
     for name, spec in names.items():
         if spec not in found:

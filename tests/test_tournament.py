@@ -327,7 +327,7 @@ def test_a_wrong_list_of_tables_is_refused(tmp_path):
         "[[": "is damaged",
         "[[bord]]\nname = 'x'": r"\[\[bord\]\]",
         SMALL.replace("slow", "slwo"): "no setting 'slwo'",
-        SMALL.replace("full_deals = 4\n", ""): "ladder-small lacks",
+        SMALL.replace("full_deals = 4\n", ""): "ladder-small is wrong: .*missing required field `full_deals`",
     }.items():
         file.write_text(text)
         with pytest.raises(ValueError, match=problem):
