@@ -75,6 +75,10 @@ def make_agent(spec: str, variant: Variant) -> Agent:
         )
     try:
         return _makers[name][1](variant, argument)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(one_line(error)) from None
+    except OSError as error:
+        raise OSError(one_line(error)) from None
     except ValueError as error:
         raise ValueError(one_line(error)) from None
 

@@ -241,14 +241,14 @@ def read_card(path: Path) -> Card:
     path = weights_file(path)
     card_path = path.with_suffix(".json")
     if not card_path.exists():
-        raise FileNotFoundError(f"{path} needs its card {card_path}, which is not there")
+        raise FileNotFoundError(f"{one_line(path, 100)} needs its card {one_line(card_path, 100)}, which is not there")
     found = read_json(card_path, dict[str, Any], CARD_BYTES)
     if found.get("format") != FORMAT:
-        raise ValueError(f"{card_path} is not the card of a network of samurai_env ({FORMAT})")
+        raise ValueError(f"{one_line(card_path, 100)} is not the card of a network of samurai_env ({FORMAT})")
     try:
         return in_form(found, Card)
     except ValueError as error:
-        raise ValueError(f"{card_path} describes no network: {error}") from None
+        raise ValueError(f"{one_line(card_path, 100)} describes no network: {error}") from None
 
 
 class Tensor(Struct):
@@ -297,15 +297,17 @@ def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
     """
     path = weights_file(path)
     if not path.exists():
-        raise FileNotFoundError(f"there is no network at {path}")
+        raise FileNotFoundError(f"there is no network at {one_line(path, 100)}")
     card = read_card(path)
     try:
         wanted = expected_shapes(card.form)
     except ValueError as error:
-        raise ValueError(f"{path.with_suffix('.json')} describes no network: {one_line(error, 150)}") from None
+        raise ValueError(
+            f"{one_line(path.with_suffix('.json'), 100)} describes no network: {one_line(error, 150)}"
+        ) from None
     data = path.read_bytes()
     if card.sha256 not in (None, hashlib.sha256(data).hexdigest()):
-        raise ValueError(f"{path} is damaged or does not fit its card: its checksum is another")
+        raise ValueError(f"{one_line(path, 100)} is damaged or does not fit its card: its checksum is another")
     try:
         found = tensor_shapes(data)
         if other := [name for name in sorted(wanted.keys() | found) if wanted.get(name) != found.get(name)]:
@@ -313,11 +315,11 @@ def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
             raise ValueError(f"tensor {shown(other[0])} is {shown(here)}, the card says {shown(there)}")
         tensors = load(data)
     except (ValueError, SafetensorError) as error:
-        raise ValueError(f"{path} is damaged or does not fit its card: {one_line(error, 200)}") from None
+        raise ValueError(f"{one_line(path, 100)} is damaged or does not fit its card: {one_line(error, 150)}") from None
     net = PolicyValueNet(card.form)
     net.load_state_dict(tensors)
     if not all(bool(tensor.isfinite().all()) for tensor in net.state_dict().values()):
-        raise ValueError(f"{path} holds numbers that are not finite")
+        raise ValueError(f"{one_line(path, 100)} holds numbers that are not finite")
     return net.to(device).eval()
 
 
@@ -329,4 +331,4 @@ def check_fits(net: PolicyValueNet, variant: Variant, path: Path) -> None:
     """
     trained = parse_spec(net.form.variant)
     if (trained.game, trained.num_players) != (variant.game, variant.num_players):
-        raise ValueError(f"the network {path} plays {net.form.variant}; it cannot play {variant.spec}")
+        raise ValueError(f"the network {one_line(path, 100)} plays {net.form.variant}; it cannot play {variant.spec}")
