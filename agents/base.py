@@ -130,5 +130,5 @@ def read_settings(
             raise ValueError(f"setting {key} of {name} is a number, not {shown(text)}") from None
     for key, value in given.items():
         if isinstance(value, int) and abs(value) >= LARGEST:
-            raise ValueError(f"{key} of {name} is below {LARGEST:,}, not {shown(value)}")
+            raise ValueError(f"{key} of {name} is below {LARGEST:,}, not {one_line(f'{value:,}', 40)}")
     return given

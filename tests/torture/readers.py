@@ -135,7 +135,7 @@ class Readers:
                 [list(record.replay())[len(record.actions) // 2].save() for record in self.played],
                 sealed,
             ),
-            "network": lambda: Reader(self.network, [self.new_network(v) for v in self.games[:2]], network_spoiled),
+            "network": lambda: Reader(self.network, self.networks(), network_spoiled),
             "results": lambda: Reader(self.file("results.json", Results), kept("*/results.json"), json_spoiled),
             "wins": lambda: Reader(self.file("wins.json", Wins), kept("*/wins.json"), json_spoiled),
             "specs": lambda: Reader(
@@ -205,11 +205,20 @@ class Readers:
         (self.folder / "net.safetensors").write_bytes(weights)
         return load_network(self.folder / "net.safetensors")
 
-    def new_network(self, variant: Any) -> bytes:
-        """Card and weights of a small network."""
-        path = self.folder / "net.safetensors"
-        save_network(PolicyValueNet(NetworkForm(variant.spec, "flat", (8,), advised=True)), path, {"steps": 1})
-        return path.with_suffix(".json").read_bytes() + BETWEEN + path.read_bytes()
+    def networks(self) -> list[bytes]:
+        """Card and weights of small networks of all kinds."""
+        board, card = (variant.spec for variant in self.games[:2])
+        forms = [
+            NetworkForm(board, "flat", (8,), advised=True),
+            NetworkForm(card, "flat", (8,), advised=True, shared=8, outlook=8),
+            NetworkForm(board, "planes", (8,), spatial=4),
+            NetworkForm(board, "tokens", (8,), spatial=4),
+        ]
+        path, found = self.folder / "net.safetensors", []
+        for form in forms:
+            save_network(PolicyValueNet(form), path, {"steps": 1})
+            found.append(path.with_suffix(".json").read_bytes() + BETWEEN + path.read_bytes())
+        return found
 
     def new_arrays(self) -> bytes:
         """Positions as `learn_playouts` keeps them."""
