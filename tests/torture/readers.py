@@ -19,7 +19,7 @@ import tempfile
 import time
 import traceback
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -241,6 +241,22 @@ def spoiled(reader: Reader, name: str, seed: int, number: int) -> bytes:
     return bytes_spoiled(rng, data, rng.choice(reader.valid))
 
 
+def memory() -> int:
+    """Bytes of address space that this process has."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
+@contextlib.contextmanager
+def limited(more: int) -> Iterator[None]:
+    """While this context lasts the process can have so many bytes more, where the system can limit them."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (memory() + more, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
 def trial(reader: Reader, data: bytes) -> bool:
     """Whether an input is taken; AssertionError if it is neither taken nor refused as it should be."""
     began = time.process_time()
@@ -260,7 +276,7 @@ def trial(reader: Reader, data: bytes) -> bool:
 
 
 def campaign(inputs: int, seed: int, only: str | None = None) -> dict[str, int]:
-    """Try inputs in turn at all readers, in this process, whose memory is limited from here on."""
+    """Try inputs in turn at all readers, in this process."""
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
         readers = Readers(Path(folder))
@@ -269,20 +285,21 @@ def campaign(inputs: int, seed: int, only: str | None = None) -> dict[str, int]:
             for data in readers[name].valid:
                 with contextlib.suppress(ValueError, OSError):
                     readers[name].read(data)
-        pages_now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (pages_now + BYTES, resource.RLIM_INFINITY))
+        began = memory()
         found = dict.fromkeys([f"{name} {how}" for name in names for how in ("taken", "refused")], 0)
         for number in range(inputs):
             name = names[number % len(names)]
             data = spoiled(readers[name], name, seed, number)
             signal.alarm(60)  # ends the process
             try:
-                taken = trial(readers[name], data)
+                with limited(BYTES):
+                    taken = trial(readers[name], data)
             except AssertionError as error:
                 where = f"reader {name}, seed {seed}, input {number} of {len(data):,} bytes: {data[:100]!r}"
                 raise AssertionError(f"{where}: {error}") from None
             signal.alarm(0)
             found[f"{name} {'taken' if taken else 'refused'}"] += 1
+        found["MiB of memory more than at the start"] = (memory() - began) // 2**20
     return found
 
 
