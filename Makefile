@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 INSTALL := scripts/install.sh $(PY)
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev train test lint docs check-rules bench leaderboard peers clean
+.PHONY: help install dev train test lint docs check-rules torture bench leaderboard peers clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ docs: dev  ## write the generated tables and build the pages into site/
 check-rules: dev  ## play GAMES games of each game (default 100000 of the board game, 20000 of the others) against the plain references (hours)
 	$(PY) -m tests.check_rules --game samurai --games $(or $(GAMES),100000) --processes 2
 	$(PY) -m tests.check_rules --game samurai_card --game samurai_spirit --games $(or $(GAMES),20000) --processes 2
+
+torture: dev  ## harm everything on purpose: files, processes, arguments (minutes; LONG=1: hours)
+	$(PY) -m tests.torture $(if $(LONG),--long)
 
 bench: install  ## measure steps, games, simulations and training steps a second
 	$(PY) -m experiments.bench

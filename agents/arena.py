@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from agents.base import Agent
-from samurai_env.core.checks import checked_count, checked_integers, shown
+from samurai_env.core.checks import checked_count, checked_integers
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import loops_of
+from samurai_env.core.texts import shown
 
 # Multipliers that spread (deal, step, seat of the agent) over 64 bits; any odd numbers do.
 A, B, C = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03), np.uint64(0x8CB92BA72F3D8DD7)

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from agents.guest import Guest
-from samurai_env.core.checks import shown
 from samurai_env.core.game import Variant
+from samurai_env.core.texts import one_line, shown
 
 
 class Agent(Protocol):
@@ -40,6 +40,7 @@ Maker = Callable[[Variant, str], Agent]
 _makers: dict[str, tuple[str, Maker]] = {}
 
 LARGEST = 2**31  # whole numbers in a spec are below
+LONGEST_SPEC = 5000  # characters; most of it would be a path
 
 
 def register_agent(name: str, form: str, maker: Maker) -> None:
@@ -60,22 +61,29 @@ def make_agent(spec: str, variant: Variant) -> Agent:
 
     Raises:
         TypeError: the spec is not a text.
-        ValueError: no such kind of agent or module, or an argument it cannot take; the text says what it takes.
+        ValueError: no such kind of agent or module, or an argument it cannot take; one short line says what it takes.
         FileNotFoundError: the spec names a file that is not there.
     """
     import agents.kinds  # noqa: F401  registers the agents of this folder
 
     if not isinstance(spec, str):
         raise TypeError(f"the spec of an agent is a text, not {shown(spec)}")
+    if len(spec) > LONGEST_SPEC:
+        raise ValueError(f"an agent's spec has at most {LONGEST_SPEC:,} characters, not {len(spec):,}")
     name, _, argument = spec.partition(":")
     if is_guest(name):
         return Guest(spec, variant)
     if name not in _makers:
-        close = difflib.get_close_matches(name, _makers, 1)
+        close = difflib.get_close_matches(name[:40], _makers, 1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         forms = ", ".join(form for form, _ in _makers.values())
-        raise ValueError(f"there is no agent {shown(name)}{hint}; the agents are {forms}, or one of yours: module.Name")
-    return _makers[name][1](variant, argument)
+        raise ValueError(
+            f"there is no agent {shown(name, 40)}{hint}; the agents are {forms}, or one of yours: module.Name"
+        )
+    try:
+        return _makers[name][1](variant, argument)
+    except ValueError as error:
+        raise ValueError(one_line(error)) from None
 
 
 def is_guest(name: str) -> bool:
@@ -125,5 +133,5 @@ def read_settings(
             raise ValueError(f"setting {key} of {name} is a number, not {shown(text)}") from None
     for key, value in given.items():
         if isinstance(value, int) and abs(value) >= LARGEST:
-            raise ValueError(f"{key} of {name} is below {LARGEST:,}, not {value:,}")
+            raise ValueError(f"{key} of {name} is below {LARGEST:,}, not {shown(value)}")
     return given

@@ -1,24 +1,33 @@
 """Policy and value networks: their form, masked choice, and files that hold them."""
 
+import hashlib
 import json
-import os
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
+from msgspec import Meta, Struct
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save
 from torch import nn
 
 from agents.advice import usual_temperature
 from agents.layers import OutlookLayers, SharedLayers, spatial_layers
 from samurai_env import parse_spec
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant
+from samurai_env.core.texts import one_line, shown
+from samurai_env.json_files import in_form, parse_json, read_json
 
 FORMAT = "samurai_env network 2"
+CARD_BYTES = 4 * 2**20  # at most; the curve of a training run is most of it
+HEADER_BYTES = 2**20  # of a .safetensors file, at most
+WIDEST, DEEPEST = 2**16, 256  # width and number of hidden layers, at most
+# Kinds of numbers that weights may be, by their names in the header of a .safetensors file.
+DTYPES = {"F16", "BF16", "F32", "F64"}
 
 
 @dataclass(frozen=True)
@@ -169,22 +178,13 @@ class PolicyValueNet(nn.Module):
         return log_probs, self.value(hidden).float(), hidden
 
 
-def write_atomically(path: Path, write: Any) -> None:
-    """Call `write(temporary path)` and put the result in place, so that a file is whole or absent."""
-    temporary = path.with_name(path.name + ".part")
-    write(temporary)
-    mask = os.umask(0)
-    os.umask(mask)
-    temporary.chmod(0o666 & ~mask)  # some writers make files that only their owner can read
-    os.replace(temporary, path)
-
-
 def save_network(net: PolicyValueNet, path: Path, notes: dict[str, Any]) -> None:
-    """Write weights to `path` (.safetensors) and the form with `notes` to the .json beside it."""
+    """Write weights to `path` (.safetensors), and their form, checksum and `notes` to the .json beside it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    card = {"format": FORMAT, **asdict(net.form), "notes": notes}
-    write_atomically(path, lambda p: save_file({k: v.contiguous() for k, v in net.state_dict().items()}, p))
-    write_atomically(path.with_suffix(".json"), lambda p: p.write_text(json.dumps(card, indent=1) + "\n"))
+    weights = save({name: tensor.contiguous() for name, tensor in net.state_dict().items()})
+    card = {"format": FORMAT, **asdict(net.form), "sha256": hashlib.sha256(weights).hexdigest(), "notes": notes}
+    write_atomically(path, weights)
+    write_atomically(path.with_suffix(".json"), json.dumps(card, indent=1) + "\n")
 
 
 def weights_file(path: Path) -> Path:
@@ -192,7 +192,36 @@ def weights_file(path: Path) -> Path:
     return path / "model.safetensors" if path.is_dir() else path
 
 
-def read_card(path: Path) -> dict[str, Any]:
+Width = Annotated[int, Meta(ge=1, le=WIDEST)]
+LayerWidth = Annotated[int, Meta(ge=0, le=WIDEST)]
+
+
+class Card(Struct, frozen=True):
+    """What `save_network` writes of a network beside its weights.
+
+    Attributes:
+        sha256: of the file of weights; None in cards of before there was one.
+        notes: how the network was made.
+    """
+
+    variant: str
+    encoding: str
+    hidden: Annotated[list[Width], Meta(max_length=DEEPEST)]
+    advised: bool
+    notes: dict[str, Any]
+    shared: LayerWidth = 0
+    outlook: LayerWidth = 0
+    spatial: LayerWidth = 0
+    sha256: str | None = None
+
+    @property
+    def form(self) -> NetworkForm:
+        """What the network is for and how it is built."""
+        layers = self.shared, self.outlook, self.spatial
+        return NetworkForm(self.variant, self.encoding, tuple(self.hidden), self.advised, *layers)
+
+
+def read_card(path: Path) -> Card:
     """The JSON beside a network's weights; `path` as for `load_network`.
 
     Raises:
@@ -203,17 +232,54 @@ def read_card(path: Path) -> dict[str, Any]:
     card_path = path.with_suffix(".json")
     if not card_path.exists():
         raise FileNotFoundError(f"{path} needs its card {card_path}, which is not there")
-    try:
-        card = json.loads(card_path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{card_path} is damaged: {error}") from None
-    if not isinstance(card, dict) or card.get("format") != FORMAT:
+    found = read_json(card_path, dict[str, Any], CARD_BYTES)
+    if found.get("format") != FORMAT:
         raise ValueError(f"{card_path} is not the card of a network of samurai_env ({FORMAT})")
-    return card
+    try:
+        return in_form(found, Card)
+    except ValueError as error:
+        raise ValueError(f"{card_path} describes no network: {error}") from None
+
+
+class Tensor(Struct):
+    """A tensor in the header of a .safetensors file."""
+
+    dtype: str
+    shape: Annotated[list[Annotated[int, Meta(ge=0, lt=2**40)]], Meta(max_length=8)]
+
+
+def tensor_shapes(data: bytes) -> dict[str, tuple[int, ...]]:
+    """The shapes of the tensors in a .safetensors file, from its header alone.
+
+    Raises:
+        ValueError: there is no such header, or a tensor does not hold floating-point numbers.
+    """
+    length = int.from_bytes(data[:8], "little")
+    if length > HEADER_BYTES or len(data) < 8 + length:
+        raise ValueError("it has no header of a .safetensors file")
+    header = in_form(parse_json(data[8 : 8 + length]), dict[str, Any])
+    header.pop("__metadata__", None)
+    tensors = in_form(header, dict[str, Tensor])
+    for name, tensor in tensors.items():
+        if tensor.dtype not in DTYPES:
+            raise ValueError(f"the tensor {shown(name)} holds {shown(tensor.dtype)}, not floating-point numbers")
+    return {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+
+
+def expected_shapes(form: NetworkForm) -> dict[str, tuple[int, ...]]:
+    """The shapes of a network's tensors, without any memory for them.
+
+    Raises:
+        ValueError: there is no such network.
+    """
+    with torch.device("meta"):
+        return {name: tuple(tensor.shape) for name, tensor in PolicyValueNet(form).state_dict().items()}
 
 
 def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
     """The network that `save_network` wrote; `path` may be the .safetensors file or the folder of a run.
+
+    Nothing is built before the shapes in the file are those that its card asks for.
 
     Raises:
         FileNotFoundError: no such file.
@@ -224,18 +290,22 @@ def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
         raise FileNotFoundError(f"there is no network at {path}")
     card = read_card(path)
     try:
-        widths = tuple(int(w) for w in card["hidden"])
-        layers = {name: int(card.get(name, 0)) for name in ("shared", "outlook", "spatial")}
-        form = NetworkForm(str(card["variant"]), str(card["encoding"]), widths, bool(card["advised"]), **layers)
-        net = PolicyValueNet(form)
-        net.load_state_dict(load_file(path, device="cpu"))
-    except KeyError as error:
-        raise ValueError(f"{path.with_suffix('.json')} lacks {error}") from None
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{path.with_suffix('.json')} describes no network: {error}") from None
-    except (SafetensorError, RuntimeError) as error:
-        why = " ".join(str(error).split())
-        raise ValueError(f"{path} is damaged or does not fit its card: {why[:200]}") from None
+        wanted = expected_shapes(card.form)
+    except ValueError as error:
+        raise ValueError(f"{path.with_suffix('.json')} describes no network: {one_line(error, 150)}") from None
+    data = path.read_bytes()
+    if card.sha256 not in (None, hashlib.sha256(data).hexdigest()):
+        raise ValueError(f"{path} is damaged or does not fit its card: its checksum is another")
+    try:
+        found = tensor_shapes(data)
+        if other := [name for name in sorted(wanted.keys() | found) if wanted.get(name) != found.get(name)]:
+            here, there = found.get(other[0], "missing"), wanted.get(other[0], "not wanted")
+            raise ValueError(f"tensor {shown(other[0])} is {shown(here)}, the card says {shown(there)}")
+        tensors = load(data)
+    except (ValueError, SafetensorError) as error:
+        raise ValueError(f"{path} is damaged or does not fit its card: {one_line(error, 200)}") from None
+    net = PolicyValueNet(card.form)
+    net.load_state_dict(tensors)
     if not all(bool(tensor.isfinite().all()) for tensor in net.state_dict().values()):
         raise ValueError(f"{path} holds numbers that are not finite")
     return net.to(device).eval()

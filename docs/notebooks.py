@@ -6,6 +6,8 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
+from samurai_env.atomic_write import write_atomically
+
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
@@ -31,7 +33,7 @@ def run(path: Path) -> nbformat.NotebookNode:
 def main() -> None:
     """Run and write all notebooks."""
     for path in NOTEBOOKS:
-        nbformat.write(run(path), path)
+        write_atomically(path, nbformat.writes(run(path)).rstrip("\n") + "\n")
         print(f"{path.relative_to(ROOT)} written, {path.stat().st_size / 1000:.0f} kB")
 
 

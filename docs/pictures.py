@@ -7,12 +7,14 @@ It writes docs/images/board.png, card.png and spirit.png.
 
 import argparse
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 
 from agents.base import make_agent
 from samurai_env import Position, parse_spec
+from samurai_env.atomic_write import write_atomically
 from samurai_env.render import rgb_array
 
 IMAGES = Path(__file__).resolve().parent / "images"
@@ -44,7 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     IMAGES.mkdir(exist_ok=True)
     for name, what in PICTURES.items():
         image = Image.fromarray(picture(*what))
-        image.quantize(128, dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
+        written = BytesIO()
+        image.quantize(128, dither=Image.Dither.NONE).save(written, "PNG", optimize=True)
+        write_atomically(IMAGES / f"{name}.png", written.getvalue())
         print(IMAGES / f"{name}.png")
 
 

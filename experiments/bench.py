@@ -16,18 +16,20 @@ import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from rich.console import Console
 from rich.table import Table
 
 from experiments import bench_growth, bench_parts, bench_peers, bench_replay
 from experiments.bench_page import PAGE, RESULTS, page_parts
-from experiments.common import at_least, command_line, commit, machine, parse_options, run_program
+from experiments.bounds import Between, Count, check_bounds
+from experiments.common import command_line, commit, machine, parse_options, run_program
 from experiments.pages import ROOT, refresh
 from experiments.peers import KINDS
 from experiments.timing import Figure, Meter
 from samurai_env import __version__, make_variant
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant
 
 IMAGES = ROOT / "docs" / "images"
@@ -43,13 +45,13 @@ class Config:
     """Number of players; the game's smallest if not given."""
     options: tuple[str, ...] = ()
     """The game's options as name=value."""
-    repetitions: int = 5
+    repetitions: Count = 5
     """Measurements of each figure."""
-    seconds: float = 0.5
+    seconds: Annotated[float, Between(1e-6, 1e6)] = 0.5
     """About how long one measurement takes."""
-    num_envs: int = 1024
+    num_envs: Count = 1024
     """Games in the vector environment."""
-    simulations: int = 1000
+    simulations: Count = 1000
     """Simulations a search."""
     train: bool = True
     """Also measure training (needs torch)."""
@@ -127,9 +129,7 @@ def parts(variant: Variant, meter: Meter, config: Config, console: Console, fold
 
 def main(config: Config) -> dict[str, Any]:
     """Measure, print, write; what is written."""
-    at_least(config, 1, "repetitions", "num_envs", "simulations")
-    if not config.seconds > 0:
-        raise ValueError(f"--seconds is more than 0, not {config.seconds}")
+    check_bounds(config)
     if config.peers and config.growth:
         raise ValueError("--peers and --growth are two measurements: ask for one at a time")
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
@@ -147,7 +147,7 @@ def main(config: Config) -> dict[str, Any]:
     report |= measure(variant, Meter(config.repetitions, config.seconds), config, Console(), folder)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        write_atomically(path, json.dumps(report, indent=1) + "\n")
         if config.json is None:
             refresh({PAGE: page_parts()}, write=True)
     return report

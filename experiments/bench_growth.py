@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from experiments import bench_parts
+from experiments.common import save_picture
 from experiments.timing import Figure, Meter
 from samurai_env import make_variant
 from samurai_env.core.game import Variant, find_game
@@ -116,4 +117,4 @@ def draw(points: list[Point], across: str, title: str, path: Path) -> None:
     axes.grid(alpha=0.3)
     axes.legend()
     path.parent.mkdir(parents=True, exist_ok=True)
-    picture.savefig(path, dpi=120)
+    save_picture(picture, path)

@@ -1,11 +1,14 @@
 """The generated parts of docs/performance.md, from what `experiments.bench --peers` and `--growth` have measured."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+from msgspec import Meta
+
+from experiments.bench_growth import Memory, Point
 from experiments.bench_peers import with_ratios
-from experiments.pages import RESULTS, amount, figure, origin, read, table
-from experiments.peers import KINDS, row_of
+from experiments.pages import RESULTS, Origin, amount, figure, origin, read, table
+from experiments.peers import KINDS, Row
 from samurai_env import parse_spec
 
 PAGE = "docs/performance.md"
@@ -13,9 +16,24 @@ STAR = "\\* other processes used the CPU, in spite of repetitions; figures of se
 NONE = "*No results are kept yet.* They come from `python -m experiments.bench --{}`."
 
 
-def peers_part(found: dict[str, Any]) -> str:
+class Peers(Origin):
+    """The form of `peers.json`."""
+
+    rows: list[Row]
+    missing: list[str]
+
+
+class Growth(Origin):
+    """The form of `growth.json`."""
+
+    games: Annotated[list[Point], Meta(min_length=1)]
+    simulations: list[Point]
+    memory: list[Memory]
+
+
+def peers_part(found: Peers) -> str:
     """A table for each kind of work, ours first."""
-    rows = with_ratios([row_of(row) for row in found["rows"]])
+    rows = with_ratios(found["rows"])
     head = ["who", "game", "actions, inputs", "games at once", "threads", "median (range)", "unit", "ours / theirs"]
     blocks = []
     for kind in KINDS:
@@ -26,7 +44,7 @@ def peers_part(found: dict[str, Any]) -> str:
                 f"{row.actions}, {row.inputs or '-'}",
                 row.batch,
                 row.threads,
-                figure(vars(row.figure)),
+                figure(row.figure),
                 row.figure.unit,
                 "" if ratio is None else f"{amount(ratio)} x",
             ]
@@ -41,7 +59,7 @@ def peers_part(found: dict[str, Any]) -> str:
     return "\n\n".join([*blocks, "\n".join(notes)])
 
 
-def growth_part(found: dict[str, Any]) -> str:
+def growth_part(found: Growth) -> str:
     """The pictures, and how they were made."""
     points = [*found["games"], *found["simulations"]]
     lines = [
@@ -49,29 +67,27 @@ def growth_part(found: dict[str, Any]) -> str:
         "![Simulations a second against their number](images/growth-simulations.png)",
         f"Lines are medians, bands the range. {origin(found)} `{found['command']}`",
     ]
-    disturbed = sum(point["figure"]["disturbed"] for point in points)
+    disturbed = sum(point.figure.disturbed for point in points)
     if disturbed:
         lines.append(f"During {disturbed} of the {len(points)} points other processes used the CPU.")
-    best = max(found["games"], key=lambda point: point["figure"]["median"])
-    lines.append(
-        f"Fastest of the first picture: {best['curve']}, {best['size']:,} games, {figure(best['figure'])} steps/s."
-    )
+    best = max(found["games"], key=lambda point: point.figure.median)
+    lines.append(f"Fastest of the first picture: {best.curve}, {best.size:,} games, {figure(best.figure)} steps/s.")
     return "\n\n".join(lines)
 
 
-def memory_part(found: dict[str, Any]) -> str:
+def memory_part(found: Growth) -> str:
     """Bytes of a game."""
     rows = []
     for entry in found["memory"]:
-        made = parse_spec(entry["variant"])
-        observations = ", ".join(f"{name} {size:,}" for name, size in entry["observations"].items())
+        made = parse_spec(entry.variant)
+        observations = ", ".join(f"{name} {size:,}" for name, size in entry.observations.items())
         rows.append(
             [
                 f"{made.game.title}, {made.num_players} players",
-                entry["record"],
-                entry["mask"],
+                entry.record,
+                entry.mask,
                 observations,
-                entry["environment"],
+                entry.environment,
             ]
         )
     head = ["bytes of one game", "record", "mask", "observation, by encoding", "vector environment, all in all"]
@@ -86,8 +102,8 @@ def page_parts(folder: Path = RESULTS) -> dict[str, str]:
     """
     made = {"peers": NONE.format("peers"), "growth": NONE.format("growth"), "memory": NONE.format("growth")}
     if (folder / "peers.json").exists():
-        made["peers"] = peers_part(read(folder / "peers.json"))
+        made["peers"] = peers_part(read(folder / "peers.json", Peers))
     if (folder / "growth.json").exists():
-        found = read(folder / "growth.json")
+        found = read(folder / "growth.json", Growth)
         made |= {"growth": growth_part(found), "memory": memory_part(found)}
     return made

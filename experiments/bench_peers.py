@@ -3,7 +3,6 @@
 `make peers` makes the environments of the others; one that is missing is told of.
 """
 
-import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -25,11 +24,11 @@ from experiments.peers import (
     TRAINING,
     WRAPPED,
     Row,
-    row_of,
 )
 from experiments.timing import Figure, Meter
 from samurai_env import __version__
 from samurai_env.core.game import Variant
+from samurai_env.json_files import in_form, parse_json
 
 PEERS = ("open_spiel", "pgx", "pettingzoo", "sb3")
 FOLDER = ROOT / ".peers"
@@ -79,7 +78,7 @@ def peer_rows(peer: str, meter: Meter, folder: Path = FOLDER) -> tuple[list[Row]
     command = [str(python), "-m", f"experiments.peers.{peer}"]
     command += ["--repetitions", str(meter.repetitions), "--seconds", str(meter.seconds)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ""})
-    rows = [row_of(json.loads(line)) for line in done.stdout.splitlines() if line.startswith("{")]
+    rows = [in_form(parse_json(line), Row) for line in done.stdout.encode().splitlines() if line.startswith(b"{")]
     if done.returncode == 0:
         return rows, ""
     last = (done.stderr.strip().splitlines() or ["no message"])[-1]

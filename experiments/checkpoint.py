@@ -1,19 +1,29 @@
-"""The files of a training run: the network with its card, and the checkpoint from which a run goes on exactly."""
+"""The files of a training run: the checkpoint, from which it goes on exactly, and the network with its card.
 
+The checkpoint is one file and holds everything, the network with its card too. These two files are written after it
+and for others to read; a run that goes on writes them anew, so it does not matter where the one before ended.
+"""
+
+import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors import torch as tensor_files
 
-from agents.networks import load_network, save_network, write_atomically
+from agents.networks import NetworkForm, load_network, read_card, save_network
 from experiments.common import commit, cpu_name
 from experiments.ppo_config import Config
 from experiments.ppo_learner import Learner
 from samurai_env import __version__
+from samurai_env.atomic_write import write_atomically
+
+FORMAT = "samurai_env checkpoint 2"
+Tensors = dict[str, torch.Tensor]
 
 
 def notes(learner: Learner) -> dict[str, Any]:
@@ -36,24 +46,40 @@ def notes(learner: Learner) -> dict[str, Any]:
     }
 
 
+def checkpoint_file(run: Path) -> Path:
+    """The checkpoint of the run in a folder."""
+    return run / "checkpoint.safetensors"
+
+
 def save(learner: Learner) -> None:
-    """Write the network and all that resuming needs."""
-    run = learner.config.run
-    save_network(learner.mean_net, run / "model.safetensors", notes(learner))
+    """Write all that resuming needs, then the network and its card."""
+    told = notes(learner)
+    head = json.dumps({"form": asdict(learner.net.form), "notes": told})
+    tensors = _tensors(learner)
+    stamp = {"format": FORMAT, "head": head, "checksum": _checksum(tensors, head)}
+    learner.config.run.mkdir(parents=True, exist_ok=True)
+    write_atomically(checkpoint_file(learner.config.run), tensor_files.save(tensors, stamp))
+    save_network(learner.mean_net, learner.config.run / "model.safetensors", told)
+
+
+def _tensors(learner: Learner) -> Tensors:
+    """All of a learner that changes while it learns, but for what `notes` says."""
     tensors = {
         "games": torch.from_numpy(learner.env.states.view(np.uint8).copy()),
         "rng": torch.from_numpy(learner.rng.view(np.int64).copy()),
         "shuffler": learner.shuffler.get_state(),
     }
-    tensors |= {f"net.{name}": tensor.contiguous() for name, tensor in learner.net.state_dict().items()}
-    tensors |= {f"extra.{name}": tensor.contiguous() for name, tensor in learner.extras.state_dict().items()}
-    if learner.past:
-        for number, net in enumerate(learner.past.nets):
-            tensors |= {f"past.{number}.{name}": tensor for name, tensor in net.items()}
-    for index, state in learner.optimizer.state_dict()["state"].items():
-        for name, value in state.items():
-            tensors[f"adam.{index}.{name}"] = value
-    write_atomically(run / "checkpoint.safetensors", lambda path: save_file(tensors, path))
+    parts = {"net": learner.net.state_dict(), "mean": learner.mean_net.state_dict()}
+    parts["extra"] = learner.extras.state_dict()
+    parts |= {f"past.{number}": net for number, net in enumerate(learner.past.nets if learner.past else ())}
+    parts |= {f"adam.{index}": state for index, state in learner.optimizer.state_dict()["state"].items()}
+    for part, found in parts.items():
+        tensors |= {f"{part}.{name}": tensor.contiguous().cpu() for name, tensor in found.items()}
+    return tensors
+
+
+def _checksum(tensors: Tensors, head: str) -> str:
+    return hashlib.sha256(head.encode() + tensor_files.save(tensors)).hexdigest()
 
 
 # What a run that goes on has to keep, beside the form of its network.
@@ -66,57 +92,113 @@ def check_same(begun: dict[str, Any], config: Config) -> None:
     Raises:
         ValueError: names the options, and what the run was begun with.
     """
+    options = {name: f"--{name.replace('_', '-')}" for name in FIXED}
+    if untold := [option for name, option in options.items() if name not in begun]:
+        raise ValueError(f"the run in {config.run} does not say with what {', '.join(untold)} it was begun")
     other = [name for name in FIXED if begun[name] != getattr(config, name)]
     if other:
-        told = ", ".join(f"--{name.replace('_', '-')} {begun[name]}" for name in other)
+        told = ", ".join(f"{options[name]} {begun[name]}" for name in other)
         raise ValueError(f"the run in {config.run} was begun with {told}, and goes on only so")
 
 
-def load(learner: Learner) -> None:
-    """Go on from the files that `save` wrote.
+def has_begun(run: Path) -> bool:
+    """Whether there is a run to go on from; if not, but only because it ended before its first checkpoint, False.
 
     Raises:
-        FileNotFoundError: there are none.
-        ValueError: they are damaged, or of a run with other settings.
+        FileNotFoundError: no run was ever begun there.
+    """
+    if checkpoint_file(run).exists():
+        return True
+    if (run / "model.safetensors").exists():
+        raise FileNotFoundError(f"there is no checkpoint in {run} to go on from, only a network")
+    if not any(run.glob("events.out.tfevents.*")):
+        raise FileNotFoundError(f"there is no run in {run} to go on from")
+    return False
+
+
+def load(learner: Learner) -> None:
+    """Go on from the checkpoint in the run's folder, and write the network and its card from it anew.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: it is damaged, or of a run with other settings.
     """
     run = learner.config.run
-    net = load_network(run / "model.safetensors")
-    if net.form != learner.net.form:
-        raise ValueError(f"the network in {run} does not fit this run: {net.form.differences(learner.net.form)}")
-    kept = json.loads((run / "model.json").read_text(encoding="utf-8"))["notes"]
-    if not (run / "checkpoint.safetensors").exists():
-        raise FileNotFoundError(f"there is no checkpoint in {run} to go on from")
-    check_same(kept["config"], learner.config)
-    learner.mean_net.load_state_dict(net.state_dict())
+    has_begun(run)
+    tensors, form, kept = _read(run)
+    if form != learner.net.form:
+        raise ValueError(f"the network in {run} does not fit this run: {form.differences(learner.net.form)}")
+    check_same(kept.get("config", {}), learner.config)
     try:
-        tensors = load_file(run / "checkpoint.safetensors")
-    except Exception as error:
-        raise ValueError(f"{run / 'checkpoint.safetensors'} is damaged: {error}") from None
-    weights = {name.removeprefix("net."): value for name, value in tensors.items() if name.startswith("net.")}
-    missing = ({"games", "rng", "shuffler"} - set(tensors)) | (set(learner.net.state_dict()) - set(weights))
-    if missing:
-        raise ValueError(f"{run / 'checkpoint.safetensors'} is not a checkpoint: it lacks {', '.join(sorted(missing))}")
-    learner.net.load_state_dict(weights)
-    extras = {name.removeprefix("extra."): value for name, value in tensors.items() if name.startswith("extra.")}
-    learner.extras.load_state_dict(extras)
-    past: dict[int, dict[str, torch.Tensor]] = {}
-    for name, value in tensors.items():
-        if name.startswith("past."):
-            _, number, key = name.split(".", 2)
-            past.setdefault(int(number), {})[key] = value
+        _restore(learner, tensors, kept)
+    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError, IndexError) as error:
+        why = " ".join(str(error).split())[:150]
+        raise ValueError(f"{checkpoint_file(run)} is not a checkpoint of such a run: {why}") from None
+    save_network(learner.mean_net, run / "model.safetensors", kept)
+
+
+def _read(run: Path) -> tuple[Tensors, NetworkForm, dict[str, Any]]:
+    """The tensors of a checkpoint, the form of its network and the notes.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    path = checkpoint_file(run)
+    try:
+        with safe_open(path, "pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is no mapping)
+            stamp = file.metadata() or {}
+    except SafetensorError as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+    if not stamp:
+        return _read_three_files(run, tensors)
+    if stamp.get("format") != FORMAT:
+        raise ValueError(f"{path} is not a checkpoint that this version reads ({FORMAT})")
+    head = stamp.get("head", "")
+    if stamp.get("checksum") != _checksum(tensors, head):
+        raise ValueError(f"{path} is damaged: its checksum does not match")
+    try:
+        found = json.loads(head)
+        form = {field.name: found["form"][field.name] for field in fields(NetworkForm)}
+        return tensors, NetworkForm(**{**form, "hidden": tuple(form["hidden"])}), dict(found["notes"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+
+
+def _read_three_files(run: Path, tensors: Tensors) -> tuple[Tensors, NetworkForm, dict[str, Any]]:
+    """The same of a run of an older version, whose mean network and notes are in the other two files.
+
+    Raises:
+        ValueError: the files are not of the same moment.
+    """
+    net, kept = load_network(run), read_card(run).notes
+    taken = {int(step) for name, step in tensors.items() if name.startswith("adam.") and name.endswith(".step")}
+    if taken - {kept["gradient_steps"]}:
+        raise ValueError(
+            f"the files in {run} are of different moments: the card tells of {kept['gradient_steps']} gradient steps, "
+            f"the checkpoint of {max(taken)}; it was stopped while it was written and cannot go on"
+        )
+    return tensors | {f"mean.{name}": tensor for name, tensor in net.state_dict().items()}, net.form, kept
+
+
+def _restore(learner: Learner, tensors: Tensors, kept: dict[str, Any]) -> None:
+    """Put what was kept into the learner."""
+    parts: dict[str, Tensors] = {}
+    for name, tensor in tensors.items():
+        words = name.split(".", 2 if name.startswith(("past.", "adam.")) else 1)
+        parts.setdefault(".".join(words[:-1]), {})[words[-1]] = tensor
+    learner.net.load_state_dict(parts["net"])
+    learner.mean_net.load_state_dict(parts["mean"])
+    learner.extras.load_state_dict(parts.get("extra", {}))
+    past = sorted((part for part in parts if part.startswith("past.")), key=lambda part: int(part[5:]))
     if learner.past:
-        learner.past.nets = [past[number] for number in sorted(past)] or learner.past.nets
-    games = tensors["games"].numpy().view(learner.variant.dtype)
-    observations, info = learner.env.restore(games)
+        learner.past.nets = [parts[part] for part in past] or learner.past.nets
+    states = {int(part[5:]): found for part, found in parts.items() if part.startswith("adam.")}
+    learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": states})
+    observations, info = learner.env.restore(parts[""]["games"].numpy().view(learner.variant.dtype))
     learner._now = (observations, info["seat"])
-    learner.rng[:] = tensors["rng"].numpy().view(np.uint64)
-    learner.shuffler.set_state(tensors["shuffler"])
-    state: dict[int, dict[str, torch.Tensor]] = {}
-    for name, value in tensors.items():
-        if name.startswith("adam."):
-            _, index, key = name.split(".")
-            state.setdefault(int(index), {})[key] = value
-    learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": state})
+    learner.rng[:] = parts[""]["rng"].numpy().view(np.uint64)
+    learner.shuffler.set_state(parts[""]["shuffler"])
     learner.steps, learner.updates, learner.games = kept["steps"], kept["updates"], kept["games"]
     learner.gradient_steps = kept["gradient_steps"]
     learner.seconds, learner.curve = kept["seconds"], kept["curve"]

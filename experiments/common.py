@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
+from io import BytesIO
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -17,8 +18,12 @@ import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from experiments import end_quietly
 from samurai_env import find_game
+from samurai_env.atomic_write import write_atomically
+from samurai_env.core.texts import one_line, shown
 
+ROOT = Path(__file__).resolve().parent.parent  # of the clone
 INTERRUPTED = 128 + signal.SIGINT  # the exit status that shells give to a program stopped by Ctrl-C
 
 
@@ -33,8 +38,11 @@ def parse_options(game: str, settings: tuple[str, ...]) -> dict[str, Any]:
     for setting in settings:
         name, separator, text = setting.partition("=")
         if not separator or name not in known:
-            raise ValueError(f"{setting!r} is not name=value with one of {', '.join(known)}")
-        options[name] = known[name].parse(name, text)
+            raise ValueError(f"{shown(setting)} is not name=value with one of {', '.join(known)}")
+        try:
+            options[name] = known[name].parse(name, text)
+        except ValueError as error:
+            raise ValueError(one_line(error)) from None
     return options
 
 
@@ -57,13 +65,15 @@ def split_specs(words: Iterable[str]) -> tuple[str, ...]:
 def commit() -> str:
     """The commit of the clone this runs from, with a + if code was changed; "unknown" outside one."""
     code = ["samurai_env", "agents", "experiments/*.py"]
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
     try:
-        head = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
-        status = ["git", "status", "--porcelain", "-uno", "--", *code]
-        changed = subprocess.run(status, capture_output=True, text=True, check=True)
+        return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "-uno", "--", *code) else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return head.stdout.strip() + ("+" if changed.stdout.strip() else "")
 
 
 def cpu_name() -> str:
@@ -87,9 +97,15 @@ def run_program(name: str, settings: type[Any], main: Callable[[Any], Any], abou
     had been done.
     """
     try:
+        if signal.getsignal(signal.SIGINT) is end_quietly:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         main(tyro.cli(settings, prog=f"python -m {name}", description=about))
     except (ValueError, OSError) as error:
         raise SystemExit(f"error: {error}") from None
+    except (MemoryError, RuntimeError) as error:
+        if not (isinstance(error, MemoryError) or re.search("allocate memory|out of memory", str(error))):
+            raise
+        raise SystemExit(f"error: there is too little memory: {' '.join(str(error).split())[-150:]}") from None
     except EOFError:
         raise SystemExit("\nstopped") from None
     except KeyboardInterrupt as stop:
@@ -97,18 +113,6 @@ def run_program(name: str, settings: type[Any], main: Callable[[Any], Any], abou
         raise SystemExit(INTERRUPTED) from None
     if Interrupt.seen:
         raise SystemExit(INTERRUPTED)
-
-
-def at_least(config: Any, lowest: float, *names: str) -> None:
-    """Refuse settings that are not numbers of at least `lowest`.
-
-    Raises:
-        ValueError: names the option.
-    """
-    for name in names:
-        value = getattr(config, name)
-        if not value >= lowest:
-            raise ValueError(f"--{name.replace('_', '-')} is at least {lowest:g}, not {value}")
 
 
 def make_folder(path: Path) -> None:
@@ -120,6 +124,13 @@ def make_folder(path: Path) -> None:
     if path.is_file():
         raise FileExistsError(f"--output is a folder, but {path} is a file")
     path.mkdir(parents=True, exist_ok=True)
+
+
+def save_picture(figure: Any, path: Path) -> None:
+    """Write a figure of matplotlib as PNG."""
+    image = BytesIO()
+    figure.savefig(image, format="png", dpi=120)
+    write_atomically(path, image.getvalue())
 
 
 def command_line(program: str, config: Any) -> str:

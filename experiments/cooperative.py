@@ -12,22 +12,23 @@ import os
 import platform
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from rich.console import Console
 from rich.table import Table
 
 from agents.arena import play_games
 from agents.base import make_agent
-from agents.networks import write_atomically
 from experiments import fingerprints, pages
+from experiments.bounds import Count, Processes, check_bounds
 from experiments.common import (
     Interrupt,
-    at_least,
     commit,
     machine,
     make_folder,
@@ -37,10 +38,14 @@ from experiments.common import (
     split_specs,
 )
 from experiments.match import MATCH_SEED, Estimate, wilson
-from experiments.processes import until, workers
+from experiments.meetings import Natural, Share
+from experiments.processes import results
 from experiments.standings import span
 from samurai_env import __version__, find_game, parse_spec
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant
+from samurai_env.core.texts import one_line, shown
+from samurai_env.json_files import read_json
 
 CHUNK = 10  # games a worker plays at a time
 
@@ -59,11 +64,11 @@ class Config:
     """An option: a line of the table for each of its values."""
     options: tuple[str, ...] = ()
     """The game's other options as name=value."""
-    games: int = 200
+    games: Count = 200
     """Games of each agent and variant."""
     output: Path = Path("runs/cooperative")
     """Folder for wins.json and table.md."""
-    processes: int = field(default_factory=lambda: os.cpu_count() or 1)
+    processes: Processes = field(default_factory=lambda: os.cpu_count() or 1)
     """Worker processes."""
 
     def __post_init__(self) -> None:
@@ -109,10 +114,32 @@ def play_chunk(task: tuple[str, str, int, int]) -> tuple[str, str, int, list[flo
     return agent, variant, first, returns[:, 0].tolist()
 
 
+class KeptReturns(Struct):
+    """What an agent's games of a variant returned: lists by number of their first game."""
+
+    agent: str
+    variant: str
+    commits: list[str]
+    machines: list[str]
+    chunks: dict[Natural, list[Share]]
+
+
+class KeptWins(Struct):
+    """The form of the file; see `Wins`."""
+
+    networks: dict[str, str]
+    returns: list[KeptReturns]
+
+
 class Wins:
     """The returns of the games played, by (agent, variant) and number of the first game of a chunk; kept in a file."""
 
     def __init__(self, path: Path) -> None:
+        """Read the file, or begin an empty one.
+
+        Raises:
+            ValueError: it is damaged, or counts a game twice.
+        """
         self.path = path
         self.returns: dict[tuple[str, str], dict[int, list[float]]] = {}
         self.commits: dict[tuple[str, str], list[str]] = {}  # that played: a table may grow in several runs
@@ -121,15 +148,28 @@ class Wins:
         if not path.exists():
             return
         try:
-            saved = json.loads(path.read_text(encoding="utf-8"))
-            self.networks = dict(saved["networks"])
-            for found in saved["returns"]:
-                chunks = {int(first): chunk for first, chunk in found["chunks"].items()}
-                self.returns[found["agent"], found["variant"]] = chunks
-                self.commits[found["agent"], found["variant"]] = list(found["commits"])
-                self.machines[found["agent"], found["variant"]] = list(found["machines"])
-        except (json.JSONDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
-            raise ValueError(f"{path} is damaged ({error!r}); move it away or choose another --output") from None
+            self._take(read_json(path, KeptWins))
+        except ValueError as error:
+            hint = "move it away or choose another --output"
+            raise ValueError(one_line(f"{one_line(error, 230)}; {hint}")) from None
+
+    def _take(self, saved: KeptWins) -> None:
+        """Keep what the file holds, if it can have been played."""
+        self.networks = saved.networks
+        for found in saved.returns:
+            key = found.agent, found.variant
+            name = f"{one_line(self.path, 120)} is damaged: {shown(found.agent, 40)}"
+            if key in self.returns:
+                raise ValueError(f"{name} stands there twice with {shown(found.variant)}")
+            if not parse_spec(found.variant).game.cooperative:
+                raise ValueError(f"{name} played {shown(found.variant)}, which is not cooperative")
+            end = 0
+            for first, chunk in sorted(found.chunks.items()):
+                if first < end:
+                    raise ValueError(f"{name} has game {first} in two chunks")
+                end = first + len(chunk)
+            self.returns[key] = found.chunks
+            self.commits[key], self.machines[key] = found.commits, found.machines
 
     def add(self, agent: str, variant: str, first: int, returns: list[float], commit_: str) -> None:
         """Keep what a chunk returned, and the commit that played it."""
@@ -158,7 +198,7 @@ class Wins:
             ],
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.path, lambda path: path.write_text(json.dumps(record) + "\n", encoding="utf-8"))
+        write_atomically(self.path, json.dumps(record) + "\n")
 
     def rate(self, agent: str, variant: Variant) -> tuple[Estimate, int] | None:
         """Mean return with its interval, and the number of games; None without games."""
@@ -172,12 +212,12 @@ class Wins:
 
 def play(config: Config, console: Console, interrupt: Interrupt | None = None) -> Wins:
     """Play all that is not yet played; Ctrl-C (or `interrupt`, if given) stops and keeps what is done."""
-    at_least(config, 1, "games", "processes")
+    check_bounds(config)
     settings = list(variants(config).values())
-    make_folder(config.output)
     for spec in config.agents:
         for variant in settings:
             make_agent(spec, variant)  # complains before anything is played
+    make_folder(config.output)
     wins = Wins(config.output / "wins.json")
     for spec in config.agents:
         fingerprints.enter(spec, wins.networks, wins.path)
@@ -195,10 +235,9 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
     with (
         interrupt or Interrupt() as interrupt,
         progress_bar(console, "games", done + sum(task[-1] for task in tasks), done) as bar,
-        workers(min(config.processes, max(1, len(tasks)))) as pool,
+        closing(results(play_chunk, tasks, config.processes, lambda: interrupt.asked)) as coming,
     ):
-        coming = pool.imap_unordered(play_chunk, tasks)
-        for agent, variant_spec, first, returns in until(lambda: interrupt.asked, coming):
+        for _, (agent, variant_spec, first, returns) in coming:
             wins.add(agent, variant_spec, first, returns, now)
             done += len(returns)
             bar(done, agent)
@@ -241,7 +280,7 @@ def show(config: Config, wins: Wins, console: Console) -> None:
             table.add_row(*row)
         console.print(table)
         parts.append(f"`{agent}`, {games} games each:\n\n{pages.table(head, rows)}\n")
-    (config.output / "table.md").write_text("\n".join(parts), encoding="utf-8")
+    write_atomically(config.output / "table.md", "\n".join(parts))
     console.print(f"results and table are in {config.output}")
 
 

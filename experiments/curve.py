@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from experiments.common import save_picture
+
 
 def caption(name: str) -> str:
     """What an entry of a curve is called."""
@@ -26,4 +28,4 @@ def draw_curve(curve: list[dict[str, float]], title: str, path: Path) -> None:
     axes.set_title(title, fontsize=8)  # a variant's spec is long
     axes.grid(alpha=0.3)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
+    save_picture(figure, path)

@@ -11,22 +11,23 @@ stopped, and with further agents measures these alone.
 
 import json
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
+from msgspec import Meta, Struct
 from rich.console import Console
 from rich.table import Table
 
 from agents.arena import decision_keys
 from agents.base import Agent, make_agent
-from agents.networks import write_atomically
 from experiments import fingerprints, tournament
+from experiments.bounds import Between, Processes, Seed, check_bounds
 from experiments.common import (
     Interrupt,
-    at_least,
     commit,
     cpu_name,
     make_folder,
@@ -36,10 +37,14 @@ from experiments.common import (
     split_specs,
 )
 from experiments.match import Z95, Timed
-from experiments.processes import until, workers
+from experiments.meetings import Natural, Seconds
+from experiments.processes import results
 from samurai_env import make_variant, parse_spec
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import Loops, loops_of
+from samurai_env.core.texts import one_line, shown
+from samurai_env.json_files import read_json
 
 RANDOM = 0.1  # share of random moves in the games that give the positions
 BLOCK = 8  # positions that a worker looks at, or choices that it plays on, at a time
@@ -62,13 +67,13 @@ class Config:
     """Number of players; the game's smallest if not given."""
     options: tuple[str, ...] = ()
     """The game's options as name=value."""
-    positions: int = 400
+    positions: Annotated[int, Between(2, 10**6)] = 400
     """Positions looked at, each from a game of its own."""
-    games: int = 128
+    games: Annotated[int, Between(1, 10**5)] = 128
     """Games in which each choice is played on."""
-    seed: int = 1
+    seed: Seed = 1
     """Seed of positions and games."""
-    processes: int = tournament.Config().processes
+    processes: Processes = tournament.Config().processes
     """Worker processes."""
     output: Path = Path("runs/gains")
     """Folder for gains.json."""
@@ -158,6 +163,21 @@ def own_returns(
     return out[np.arange(len(out)), seats]
 
 
+class KeptGains(Struct):
+    """The form of the file; see `Gains`. A worth is a position, an action and the mean own return."""
+
+    format: str
+    variant: str
+    base: str
+    positions: Natural
+    games: Natural
+    seed: Natural
+    networks: dict[str, str]
+    choices: dict[str, list[Natural]]
+    seconds: dict[str, Seconds]
+    worths: list[tuple[Natural, Natural, Annotated[float, Meta(ge=-1.0, le=1.0)]]]
+
+
 class Gains:
     """What has been measured, in a file that is whole after every block.
 
@@ -183,16 +203,28 @@ class Gains:
         self.networks: dict[str, str] = {}
         if not self.path.exists():
             return
-        try:
-            kept = json.loads(self.path.read_text(encoding="utf-8"))
-            head = {name: kept[name] for name in self.head}
-            self.choices, self.seconds, self.networks = kept["choices"], kept["seconds"], kept["networks"]
-            self.worths = {(position, action): worth for position, action, worth in kept["worths"]}
-        except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{self.path} is damaged or not of this program: {error}") from None
+        kept = read_json(self.path, KeptGains)
+        head = {name: getattr(kept, name) for name in self.head}
         if head != self.head:
-            other = ", ".join(f"{name} {head[name]}" for name in head if head[name] != self.head[name])
-            raise ValueError(f"{self.path} was measured with {other}; choose another --output")
+            other = ", ".join(f"{name} {shown(head[name])}" for name in head if head[name] != self.head[name])
+            raise ValueError(one_line(f"{self.path} was measured with {other}; choose another --output"))
+        if wrong := self._wrong(kept, variant.num_actions):
+            raise ValueError(f"{one_line(self.path, 120)} is damaged: {wrong}")
+        self.choices, self.seconds, self.networks = kept.choices, kept.seconds, kept.networks
+        self.worths = {(position, action): worth for position, action, worth in kept.worths}
+
+    @staticmethod
+    def _wrong(kept: KeptGains, actions: int) -> str | None:
+        """Why what the file holds cannot have been measured, or None."""
+        for agent, chosen in kept.choices.items():
+            if len(chosen) > kept.positions or max(chosen, default=0) >= actions:
+                return f"{shown(agent)} chooses more than there are positions, or an action that is none"
+        if kept.choices.keys() != kept.seconds.keys():
+            return "its seconds are not of the agents of its choices"
+        pairs = {(position, action) for position, action, _ in kept.worths}
+        if any(position >= kept.positions or action >= actions for position, action in pairs):
+            return "it has the worth of a position or action that is none"
+        return "it has the worth of a choice twice" if len(pairs) < len(kept.worths) else None
 
     def save(self) -> None:
         """Write the file."""
@@ -205,7 +237,7 @@ class Gains:
             "choices": self.choices,
         }
         text = json.dumps({**kept, "seconds": self.seconds, "worths": worths}) + "\n"
-        write_atomically(self.path, lambda path: path.write_text(text, encoding="utf-8"))
+        write_atomically(self.path, text)
 
     def to_play(self) -> list[tuple[int, int]]:
         """Choices to be played on: all in the positions where an agent chooses otherwise than the base."""
@@ -230,6 +262,11 @@ class Gains:
         )
 
 
+def _do(task: tuple[int, Callable[[Any], Any], Any]) -> Any:
+    _, work, given = task
+    return work(given)
+
+
 def by_blocks(
     work: Callable[[Any], Any], tasks: Iterable[tuple[Key, Any]], config: Config, console: Console, name: str
 ) -> Iterable[tuple[Key, Any]]:
@@ -238,27 +275,29 @@ def by_blocks(
     Raises:
         KeyboardInterrupt: at the end of a block, if Ctrl-C was pressed.
     """
-    keyed = list(tasks)
+    keyed, done = list(tasks), 0
     if not keyed:
         return
+    numbered = [(number, work, task) for number, (_, task) in enumerate(keyed)]
     with (
         Interrupt() as interrupt,
         progress_bar(console, name, len(keyed)) as bar,
-        workers(min(config.processes, len(keyed))) as pool,
+        closing(results(_do, numbered, config.processes, lambda: interrupt.asked)) as coming,
     ):
-        coming = until(lambda: interrupt.asked, pool.imap(work, [task for _, task in keyed]))
-        for number, (result, (key, _)) in enumerate(zip(coming, keyed, strict=False), 1):
-            yield key, result
-            bar(number, "")
+        early: dict[int, Any] = {}
+        for (number, _, _), result in coming:
+            early[number] = result
+            while done in early:
+                yield keyed[done][0], early.pop(done)
+                done += 1
+                bar(done, "")
     if interrupt.asked:
         raise KeyboardInterrupt("stopped; the same command goes on from here")
 
 
 def measure(config: Config, console: Console) -> Gains:
     """Measure what is missing."""
-    at_least(config, 2, "positions")
-    at_least(config, 1, "games", "processes")
-    at_least(config, 0, "seed")
+    check_bounds(config)
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     agents = split_specs(config.agents)
     if not agents:

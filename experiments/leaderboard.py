@@ -9,6 +9,7 @@ goes on where it was stopped. The README shows the same tables in short.
 
 import os
 import tomllib
+from contextlib import chdir
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,19 @@ from typing import Any
 from rich.console import Console
 
 from experiments import cooperative, tournament
+from experiments.bounds import Processes, check_bounds
 from experiments.common import Interrupt, command_line, run_program
 from experiments.meetings import Results
 from experiments.pages import RESULTS, ROOT, refresh, table
 from experiments.standings import ANCHOR, span, standings
 from samurai_env import find_game, parse_spec
+from samurai_env.atomic_write import write_atomically
+from samurai_env.core.texts import listed, one_line, shown
+from samurai_env.json_files import in_form
 
 LIST = ROOT / "experiments" / "leaderboard.toml"
 PAGE = ROOT / "LEADERBOARD.md"
+LARGEST = 2**16  # bytes of the list
 CONTROLS = ("random", "greedy")  # whose columns the README shows
 NOTHING = "*Nothing has been played yet*: `make leaderboard`."
 HEAD = """# Leaderboard
@@ -83,7 +89,7 @@ class Board:
             mirror=self.mirror,
             width=self.width,
             chunk=self.chunk,
-            output=Path(os.path.relpath(folder / self.name)),  # it becomes part of the command on the page
+            output=Path(os.path.relpath(folder / self.name, ROOT)),  # it becomes part of the command on the page
         )
 
     def cooperative(self, folder: Path, full: bool) -> cooperative.Config:
@@ -95,7 +101,7 @@ class Board:
             vary=self.vary,
             options=self.options,
             games=self.full_deals if full else self.deals,
-            output=Path(os.path.relpath(folder / self.name)),
+            output=Path(os.path.relpath(folder / self.name, ROOT)),
         )
 
 
@@ -111,7 +117,7 @@ class Config:
     """Play what is missing; otherwise only write the pages."""
     check: bool = False
     """Neither play nor write; exit with 1 if a page is out of date."""
-    processes: int = field(default_factory=lambda: os.cpu_count() or 1)
+    processes: Processes = field(default_factory=lambda: os.cpu_count() or 1)
     """Worker processes."""
 
 
@@ -122,24 +128,34 @@ def read(path: Path = LIST) -> tuple[list[Board], list[Board]]:
         ValueError: the file is damaged, or a table has an unknown setting or lacks one.
     """
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
-    known = {each.name for each in fields(Board)}
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise ValueError(f"it has more than {LARGEST:,} bytes")
+        found = tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged: {one_line(error, 150)}") from None
     boards: dict[str, list[Board]] = {"board": [], "team": []}
     for kind, entries in found.items():
         if kind not in boards:
-            raise ValueError(f"{path} has [[{kind}]]; it may have [[board]] and [[team]]")
-        for entry in entries:
-            name = entry.get("name", "a table without a name")
-            if unknown := entry.keys() - known:
-                raise ValueError(f"{path}: {name} has no setting {min(unknown)!r}; it has {', '.join(sorted(known))}")
-            settings: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
-            try:
-                boards[kind].append(Board(**settings))
-            except TypeError as error:
-                raise ValueError(f"{path}: {name} lacks a setting: {error}") from None
+            raise ValueError(f"{path} has [[{one_line(kind, 40)}]]; it may have [[board]] and [[team]]")
+        for entry in entries if isinstance(entries, list) else [entries]:
+            boards[kind].append(_board(path, entry))
     return boards["board"], boards["team"]
+
+
+def _board(path: Path, entry: Any) -> Board:
+    """A table of the file."""
+    name = "a table without a name"
+    try:
+        settings = in_form(entry, dict[str, Any])
+        name = one_line(settings.get("name", name), 40)
+        known = sorted(each.name for each in fields(Board))
+        if unknown := settings.keys() - set(known):
+            raise ValueError(f"no setting {shown(min(unknown), 30)}; it has {listed(known)}")
+        return in_form(settings, Board)
+    except ValueError as error:
+        raise ValueError(f"{one_line(path, 80)}: {name} is wrong: {one_line(error, 200)}") from None
 
 
 def setting(variant: str) -> str:
@@ -247,7 +263,7 @@ def write_pages(write: bool) -> list[str]:
     if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
         stale.append(PAGE.name)
         if write:
-            PAGE.write_text(text, encoding="utf-8")
+            write_atomically(PAGE, text)
     return stale
 
 
@@ -261,7 +277,7 @@ def play(config: Config, console: Console, folder: Path = RESULTS, file: Path = 
     names = [board.name for board in boards + teams]
     if unknown := set(config.only) - set(names):
         raise ValueError(f"there is no table {min(unknown)!r}; the tables are {', '.join(names)}")
-    with Interrupt() as interrupt:
+    with chdir(ROOT), Interrupt() as interrupt:  # agents and output are named from there
         for board in boards + teams:
             if interrupt.asked or (config.only and board.name not in config.only):
                 continue
@@ -278,6 +294,7 @@ def play(config: Config, console: Console, folder: Path = RESULTS, file: Path = 
 
 def main(config: Config, console: Console | None = None) -> None:
     """Play and write."""
+    check_bounds(config)
     console = console or Console()
     if config.play and not config.check:
         play(config, console)

@@ -9,10 +9,15 @@ looked at; the same command goes on from there.
 """
 
 import time
+import zipfile
+import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from io import BytesIO
 from os import cpu_count
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -22,11 +27,12 @@ from torch import nn
 from agents.advice import Advice
 from agents.arena import decision_keys
 from agents.base import make_agent
-from agents.networks import NetworkForm, PolicyValueNet, save_network, write_atomically
+from agents.networks import NetworkForm, PolicyValueNet, save_network
 from agents.playouts import PlayoutAgent
+from experiments.array_files import load_arrays
+from experiments.bounds import Between, Count, Processes, Seed, check_bounds
 from experiments.common import (
     Interrupt,
-    at_least,
     command_line,
     commit,
     cpu_name,
@@ -35,8 +41,9 @@ from experiments.common import (
     run_program,
 )
 from experiments.ppo_learner import random_play
-from experiments.processes import until, workers
+from experiments.processes import results
 from samurai_env import __version__, make_variant, parse_spec
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import loops_of
 
@@ -59,25 +66,25 @@ class Config:
     """The game's options as name=value."""
     playouts: str = "playouts:16,margin=4"
     """How actions are tried."""
-    deals: int = 4000
+    deals: Annotated[int, Between(2 * DEALS, 10**7)] = 4000  # a part to learn from, one held out
     """Games whose positions are looked at."""
     encoding: str | None = None
     """Encoding of observations; the game's default if not given."""
-    hidden: tuple[int, ...] = (256, 256)
+    hidden: Annotated[tuple[int, ...], Between(1, 2**16)] = (256, 256)
     """Widths of the hidden layers, which do not learn here."""
-    outlook: int = 64
+    outlook: Annotated[int, Between(1, 2**16)] = 64
     """Width of the layers that read outlooks."""
-    softness: float = 0.05
+    softness: Annotated[float, Between(1e-6, 1e6)] = 0.05
     """An action worth so much less than another becomes e times less probable."""
-    epochs: int = 12
+    epochs: Count = 12
     """How often each position is learned from."""
-    minibatch: int = 2048
+    minibatch: Count = 2048
     """Positions in a gradient step."""
-    learning_rate: float = 2e-3
+    learning_rate: Annotated[float, Between(1e-6, 1e6)] = 2e-3
     """Adam's largest step size; it rises, and falls to nothing."""
-    seed: int = 1
+    seed: Seed = 1
     """Seed of games, play-outs and learning."""
-    processes: int = field(default_factory=lambda: cpu_count() or 1)
+    processes: Processes = field(default_factory=lambda: cpu_count() or 1)
     """Worker processes."""
 
 
@@ -116,19 +123,43 @@ def part_file(config: Config, part: int) -> Path:
     return config.run / f"positions-{part:05}.npz"
 
 
+def made(config: Config, variant: Variant) -> str:
+    """What the positions of a part hang on, beside its number."""
+    return f"{variant.spec}; {config.playouts}; seed {config.seed}"
+
+
+def is_there(config: Config, variant: Variant, part: int) -> bool:
+    """Whether the positions of a part have been looked at.
+
+    Raises:
+        ValueError: with other settings, or their file is damaged.
+    """
+    path = part_file(config, part)
+    if not path.exists():
+        return False
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            found = str(arrays["made"]) if "made" in arrays else "settings that it does not name"
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path} is damaged, delete it to have it made anew: {error}") from None
+    if found != made(config, variant):
+        raise ValueError(f"{path} was made with {found}, not {made(config, variant)}; choose another --run")
+    return True
+
+
 def gather(config: Config, variant: Variant, console: Console) -> list[Path]:
     """Look at all positions that are not there yet; the files of those that are."""
     parts = -(-config.deals // DEALS)
-    missing = [part for part in range(parts) if not part_file(config, part).exists()]
+    missing = [part for part in range(parts) if not is_there(config, variant, part)]
     tasks = [(variant.spec, config.playouts, part, config.seed) for part in missing]
     with (
         Interrupt() as interrupt,
         progress_bar(console, "deals", parts * DEALS, (parts - len(missing)) * DEALS) as bar,
-        workers(config.processes) as pool,
+        closing(results(look_at, tasks, config.processes, lambda: interrupt.asked)) as coming,
     ):
-        for number, found in enumerate(until(lambda: interrupt.asked, pool.imap(look_at, tasks))):
-            write_atomically(part_file(config, missing[number]), lambda path, found=found: save_arrays(path, found))
-            bar((parts - len(missing) + number + 1) * DEALS, "")
+        for number, (task, found) in enumerate(coming, 1):
+            save_arrays(part_file(config, task[2]), found | {"made": np.array(made(config, variant))})
+            bar((parts - len(missing) + number) * DEALS, "")
     files = [part_file(config, part) for part in range(parts)]
     if interrupt.asked:
         raise KeyboardInterrupt("stopped; the same command goes on from here")
@@ -137,15 +168,30 @@ def gather(config: Config, variant: Variant, console: Console) -> list[Path]:
 
 def save_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
     """Write arrays to a file of exactly this name."""
-    with path.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    packed = BytesIO()
+    np.savez_compressed(packed, allow_pickle=False, **arrays)
+    write_atomically(path, packed.getvalue())
+
+
+def load_positions(path: Path) -> dict[str, np.ndarray]:
+    """What `look_at` gave, from a file.
+
+    Raises:
+        ValueError: it is damaged; delete it, and its positions are looked at anew.
+    """
+    found = load_arrays(path, {"looks": ("<f4", 2), "worths": ("<f4", 1), "counts": ("<i8", 1)})
+    looks, worths, counts = found["looks"], found["worths"], found["counts"]
+    fits = len(looks) == len(worths) == counts.sum() and counts.min(initial=2) > 1
+    if not fits or not np.isfinite(looks).all() or not np.isfinite(worths).all():
+        raise ValueError(f"{path} is damaged: its arrays do not fit together; delete it to look at them anew")
+    return found
 
 
 class Positions:
     """Legal actions of many positions, one after the other."""
 
     def __init__(self, files: list[Path]) -> None:
-        loaded = [dict(np.load(file, allow_pickle=False)) for file in files]
+        loaded = [load_positions(file) for file in files]
         self.looks, self.worths, self.counts = (
             torch.from_numpy(np.concatenate([arrays[name] for arrays in loaded]))
             for name in ("looks", "worths", "counts")
@@ -215,22 +261,20 @@ def learn(config: Config, console: Console) -> PolicyValueNet:
     Raises:
         ValueError: a setting is impossible, or the game has no outlook.
     """
-    at_least(config, 2 * DEALS, "deals")  # a part to learn from, one held out
-    at_least(config, 1, "epochs", "minibatch", "processes", "outlook")
-    at_least(config, 1e-6, "softness", "learning_rate")
+    check_bounds(config)
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     if variant.game.compiled.outlook is None:
         raise ValueError(f"{config.game} has no outlook to learn from")
     if not isinstance(make_agent(config.playouts, variant), PlayoutAgent):
         raise ValueError(f"--playouts is such as playouts:16,margin=4, not {config.playouts!r}")
     started = time.perf_counter()
-    config.run.mkdir(parents=True, exist_ok=True)
-    files = gather(config, variant, console)
     torch.manual_seed(config.seed)
     form = NetworkForm(
         variant.spec, variant.encoding_name(config.encoding), tuple(config.hidden), True, outlook=config.outlook
     )
-    net = PolicyValueNet(form)
+    net = PolicyValueNet(form)  # complains before anything is played
+    config.run.mkdir(parents=True, exist_ok=True)
+    files = gather(config, variant, console)
     net.standardise(*random_play(variant, form, config.seed))
     nn.init.zeros_(net.policy.weight)
     learned = Positions([file for number, file in enumerate(files) if number % HELD_OUT])

@@ -9,8 +9,9 @@ import numpy as np
 
 from agents.arena import play_games
 from agents.base import Agent
-from samurai_env.core.checks import checked_count, shown, whole
+from samurai_env.core.checks import checked_count, whole
 from samurai_env.core.game import Variant
+from samurai_env.core.texts import shown
 
 Z95 = 1.959963984540054  # of the normal distribution
 MATCH_SEED = 1_000_000_000  # deals of matches, away from those of training

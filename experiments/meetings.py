@@ -5,16 +5,47 @@ import platform
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from msgspec import Meta, Struct
 
-from agents.networks import write_atomically
 from experiments.common import machine
 from experiments.match import MATCH_SEED, stop_after
-from samurai_env import __version__
+from samurai_env import __version__, parse_spec
+from samurai_env.atomic_write import write_atomically
+from samurai_env.core.texts import one_line, shown
+from samurai_env.json_files import read_json
 
 Pair = tuple[str, str]  # the one agent and the others
+
+
+Share = Annotated[float, Meta(ge=0.0, le=1.0)]
+Seconds = Annotated[float, Meta(ge=0.0)]
+Natural = Annotated[int, Meta(ge=0, le=2**62)]
+
+
+class KeptMeeting(Struct):
+    """A meeting in the file; see `Meeting`, and `_as_json` for the shares."""
+
+    one: str
+    others: str
+    commits: list[str]
+    machines: list[str]
+    seconds: tuple[Seconds, Seconds]
+    decisions: tuple[Natural, Natural]
+    shares: list[list[Share] | None]
+
+
+class KeptResults(Struct):
+    """The form of the file; see `Results`."""
+
+    variant: str
+    command: str
+    versions: dict[str, str]
+    deal_seeds: str
+    networks: dict[str, str]
+    meetings: list[KeptMeeting]
 
 
 class Chunk(NamedTuple):
@@ -119,24 +150,32 @@ class Results:
 
     def _read(self, variant: str | None) -> None:
         try:
-            saved = json.loads(self.path.read_text(encoding="utf-8"))
-            self.variant = str(saved["variant"])
-            self.networks = dict(saved["networks"])
-            self.origin = {key: saved[key] for key in ("command", "versions", "deal_seeds")}
-            for found in saved["meetings"]:
-                deals = {number: row for number, row in enumerate(found["shares"]) if row is not None}
-                lists = (list(found[name]) for name in ("seconds", "decisions", "commits", "machines"))
-                if not all(0.0 <= share <= 1.0 for row in deals.values() for share in row):
-                    raise ValueError(f"a share of {found['one']} is not from 0 to 1")
-                meeting = Meeting(deals, *lists)
-                self.meetings[found["one"], found["others"]] = meeting
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"{self.path} is damaged ({error!r}); move it away or choose another --output") from None
+            self._take(read_json(self.path, KeptResults))
+        except ValueError as error:
+            hint = "move it away or choose another --output"
+            raise ValueError(one_line(f"{one_line(error, 230)}; {hint}")) from None
         if variant is not None and variant != self.variant:
-            raise ValueError(f"{self.path} holds games of {self.variant}; choose another --output")
+            raise ValueError(f"{self.path} holds games of {shown(self.variant, 160)}; choose another --output")
         if variant is not None and self.origin["deal_seeds"] != self.seeds:
-            held = f"with seeds {self.origin['deal_seeds']}, not {self.seeds}"
+            held = f"with seeds {shown(self.origin['deal_seeds'])}, not {self.seeds}"
             raise ValueError(f"{self.path} holds deals {held}; choose another --output")
+
+    def _take(self, saved: KeptResults) -> None:
+        """Keep what the file holds, if it can have been played."""
+        self.variant, self.networks = saved.variant, saved.networks
+        self.origin = {"command": saved.command, "versions": saved.versions, "deal_seeds": saved.deal_seeds}
+        players = parse_spec(saved.variant).num_players
+        for found in saved.meetings:
+            pair = found.one, found.others
+            name = f"{one_line(self.path, 120)} is damaged: the meeting of {shown(found.one, 40)}"
+            if pair in self.meetings:
+                raise ValueError(f"{name} with {shown(found.others, 40)} stands there twice")
+            deals = {number: row for number, row in enumerate(found.shares) if row is not None}
+            for number, row in deals.items():
+                if len(row) != players:
+                    raise ValueError(f"{name} has {len(row)} seats in deal {number}, the game has {players}")
+            counts = list(found.seconds), list(found.decisions)
+            self.meetings[pair] = Meeting(deals, *counts, found.commits, found.machines)
 
     def write(self, command: str) -> None:
         """Write everything; `command` is what repeats it."""
@@ -149,7 +188,7 @@ class Results:
         record["meetings"] = [_as_json(pair, meeting) for pair, meeting in self.meetings.items() if meeting.deals]
         text = json.dumps(record, separators=(",", ":"))
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.path, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+        write_atomically(self.path, text + "\n")
 
 
 def _as_json(pair: Pair, meeting: Meeting) -> dict[str, Any]:

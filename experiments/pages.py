@@ -1,31 +1,51 @@
 """Parts of Markdown pages that programs write: what stands between `<!-- name -->` and `<!-- /name -->`."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, TypeVar, cast
 
-ROOT = Path(__file__).resolve().parent.parent
+from experiments.common import ROOT
+from experiments.timing import Figure
+from samurai_env import parse_spec
+from samurai_env.atomic_write import write_atomically
+from samurai_env.core.texts import one_line
+from samurai_env.json_files import read_json
+
+T = TypeVar("T", bound=Mapping)
+
 RESULTS = ROOT / "experiments" / "results"
 
 
-def read(path: Path) -> dict[str, Any]:
-    """A results file.
+class Origin(TypedDict):
+    """What every results file of `experiments.bench` begins with."""
+
+    variant: str
+    machine: str
+    version: str
+    commit: str
+    command: str
+
+
+def read(path: Path, form: type[T]) -> T:
+    """A results file of `experiments.bench`.
+
+    Args:
+        path: the file.
+        form: its form, an `Origin` with more.
 
     Raises:
-        ValueError: it is damaged.
+        ValueError: it is damaged, or its variant is none.
     """
+    found = read_json(path, form)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
-    if not isinstance(found, dict) or "variant" not in found:
-        raise ValueError(f"{path} is not a results file: it names no variant")
+        parse_spec(cast(Origin, found)["variant"])
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {one_line(error, 200)}") from None
     return found
 
 
-def origin(found: dict[str, Any]) -> str:
+def origin(found: Origin) -> str:
     """Where and with what a result was made."""
     changed = ", with uncommitted changes" if found["commit"].endswith("+") else ""
     return f"Version {found['version']}, commit {found['commit'].rstrip('+')}{changed}; {found['machine']}."
@@ -40,10 +60,10 @@ def amount(value: float) -> str:
     return f"{value:.2f}"
 
 
-def figure(found: dict[str, Any]) -> str:
+def figure(found: Figure) -> str:
     """A figure of `experiments.bench`: median, range, and a star if other processes disturbed it."""
-    median, low, high = (amount(found[key]) for key in ("median", "low", "high"))
-    star = "\\*" if found.get("disturbed") else ""
+    median, low, high = (amount(value) for value in (found.median, found.low, found.high))
+    star = "\\*" if found.disturbed else ""
     return f"**{median}**{star} ({low} to {high})"
 
 
@@ -90,5 +110,5 @@ def refresh(pages: Mapping[str, Mapping[str, str]], write: bool) -> list[str]:
         if after != before:
             stale.append(path)
             if write:
-                (ROOT / path).write_text(after, encoding="utf-8")
+                write_atomically(ROOT / path, after)
     return stale

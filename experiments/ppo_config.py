@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Annotated
 
 import torch
 
 from agents.base import make_agent
 from agents.layers import spatial_layers
 from agents.networks import multiplies_bfloat16
-from experiments.common import at_least, command_line, parse_options
+from experiments.bounds import Between, Count, Seed, Share, Weight, Width, check_bounds
+from experiments.common import command_line, parse_options
 from experiments.ppo_company import PAST, own_search
 from samurai_env import make_variant
 from samurai_env.envs.common import REWARDS
@@ -30,68 +32,68 @@ class Config:
     """Encoding of observations; the game's default if not given."""
     reward: str = "result"
     """What a step pays: "result" or "shaped", as the environments have it; evaluations look at results alone."""
-    hidden: tuple[int, ...] = (256, 256)
+    hidden: Annotated[tuple[int, ...], Between(1, 2**16)] = (256, 256)
     """Widths of the hidden layers."""
-    shared: int = 0
+    shared: Width = 0
     """Width of layers that read all villages (card game, "flat") with the same weights; 0 for none."""
-    outlook: int = 0
+    outlook: Width = 0
     """Width of layers that read what becomes of each action (card game, with --advised); 0 for none."""
-    spatial: int = 0
+    spatial: Width = 0
     """Width of layers that read places: convolutions with "planes", attention with "tokens"; 0 for none."""
     advised: bool = False
     """The network also reads the game's built-in advice, and begins as the built-in player with a temperature."""
-    trust: float = 1.0
+    trust: Weight = 1.0
     """Weight of the advice at the start; at 1 the best advised action is taken every other time, with more oftener."""
     initial: Path | None = None
     """A network of the same form to begin with; one for fewer players may be the beginning of one for more."""
-    total_steps: int = 3_000_000
+    total_steps: Annotated[int, Between(1, 10**12)] = 3_000_000
     """Decisions to learn from, over all games; the last update may go beyond."""
-    num_envs: int = 256
+    num_envs: Count = 256
     """Games played at once."""
-    num_steps: int = 128
+    num_steps: Count = 128
     """Decisions in each game between two updates."""
-    minibatch: int = 4096
+    minibatch: Count = 4096
     """Decisions in a gradient step."""
-    epochs: int = 2
+    epochs: Count = 2
     """How often each decision is learned from."""
-    learning_rate: float = 1e-3
+    learning_rate: Weight = 1e-3
     """Adam's step size at the start; it falls linearly to a tenth."""
-    entropy: float = 0.03
+    entropy: Weight = 0.03
     """Weight of the entropy bonus at the start; it falls linearly to a fifth."""
-    gae_lambda: float = 0.95
+    gae_lambda: Share = 0.95
     """Lambda of generalised advantage estimation; returns are not discounted."""
-    clip: float = 0.2
+    clip: Weight = 0.2
     """How far the probability ratio may move."""
-    value_weight: float = 0.5
+    value_weight: Weight = 0.5
     """Weight of the value loss."""
     values_only: bool = False
     """Learn nothing but what returns to expect: for a network, such as learn_playouts makes, that chooses without its
     hidden layers, and so keeps its choices."""
-    max_grad_norm: float = 0.5
+    max_grad_norm: Weight = 0.5
     """Gradients are scaled down to this norm."""
-    averaging: float = 0.998
+    averaging: Share = 0.998
     """Decay, a gradient step, of the running mean of the weights; that mean is what is evaluated and kept."""
     privileged: bool = False
     """A critic that sees what all seats see judges the positions while the network learns."""
-    auxiliary: float = 0.0
+    auxiliary: Weight = 0.0
     """Weight of an auxiliary target: the growth of each seat's progress that is still to come."""
     teacher: str = "greedy"
     """Agent whose decisions the network imitates at first; self:100 searches with the network itself."""
-    teacher_steps: int = 0
+    teacher_steps: Annotated[int, Between(0, 10**12)] = 0
     """Decisions, of the total, in which the network learns from the teacher; 0 for pure self-play."""
     rivals: tuple[str, ...] = ()
     """Agents that play all seats but one in a share of the games, the network learning in that one; or past: itself."""
-    rival_share: float = 0.25
+    rival_share: Share = 0.25
     """That share."""
-    seed: int = 1
+    seed: Seed = 1
     """Seed of games, network and sampling: same seed, same network."""
-    evaluate_every: int = 10
+    evaluate_every: Annotated[int, Between(0, 10**7)] = 10
     """Updates between two evaluations; 0 for none."""
     opponents: tuple[str, ...] = ("random", "greedy")
     """Whom the network plays in an evaluation; in a cooperative game it plays in every seat instead."""
-    evaluate_deals: int = 100
+    evaluate_deals: Annotated[int, Between(1, 10**5)] = 100
     """Deals of such an evaluation, each played from every seat (cooperative: once)."""
-    checkpoint_every: int = 20
+    checkpoint_every: Count = 20
     """Updates between two checkpoints."""
     resume: bool = False
     """Go on from the checkpoint in `run`."""
@@ -112,25 +114,15 @@ def check(config: Config) -> None:
     Raises:
         ValueError: names the option.
     """
-    at_least(
-        config, 1, "total_steps", "num_envs", "num_steps", "minibatch", "epochs", "checkpoint_every", "evaluate_deals"
-    )
-    at_least(config, 0, "evaluate_every", "teacher_steps", "seed", "entropy", "clip", "learning_rate", "max_grad_norm")
-    at_least(config, 0, "value_weight", "gae_lambda", "averaging", "trust", "shared", "outlook", "spatial", "auxiliary")
+    check_bounds(config)
     if config.reward not in REWARDS:
         raise ValueError(f"--reward is {' or '.join(REWARDS)}, not {config.reward!r}")
-    if not config.gae_lambda <= 1:
-        raise ValueError(f"--gae-lambda is from 0 to 1, not {config.gae_lambda}")
     if not (config.clip > 0 and config.max_grad_norm > 0):
         raise ValueError("with --clip 0 or --max-grad-norm 0 nothing would be learned")
     if config.precision not in ("float32", "bfloat16"):
         raise ValueError(f"--precision is float32 or bfloat16, not {config.precision}")
     if not config.averaging < 1:
         raise ValueError(f"--averaging is a decay below 1, not {config.averaging}")
-    if not 0 <= config.rival_share <= 1:
-        raise ValueError(f"--rival-share is a share from 0 to 1, not {config.rival_share}")
-    if min(config.hidden, default=1) < 1:
-        raise ValueError(f"--hidden are widths of at least 1, not {config.hidden}")
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     encoding = variant.encoding_name(config.encoding)
     if config.shared and variant.encoding(encoding).things is None:

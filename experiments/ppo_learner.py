@@ -84,7 +84,7 @@ class Learner:
         self.curve: list[dict[str, float]] = []
         # From which step with what command; settings such as the learning rate may change when a run goes on.
         self.commands: list[tuple[int, str]] = [(0, config.command)]
-        self.origin = read_card(config.initial).get("notes") if config.initial else None  # how it was made
+        self.origin = read_card(config.initial).notes if config.initial else None  # how it was made
         observations, info = self.env.reset(seed=config.seed)
         self._now = (observations, info["seat"])
         self.batch = self._new_batch()

@@ -1,44 +1,104 @@
-"""Worker processes that leave Ctrl-C to their parent."""
+"""Work in other processes, which leave Ctrl-C to their parent and end with it, however it ends."""
 
 import multiprocessing
+import os
 import signal
-from collections.abc import Callable, Iterator
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing.pool import IMapIterator, Pool
+from multiprocessing import connection
 from typing import TypeVar
 
+Task = TypeVar("Task")
 Result = TypeVar("Result")
 LOOK = 0.2  # seconds between two looks at whether to stop
 
+_handing_over = threading.Lock()  # in a worker: held from the end of a task to the start of the next
 
-def _begin() -> None:
-    import torch
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    torch.set_num_threads(1)
+def results(
+    work: Callable[[Task], Result], tasks: Iterable[Task], processes: int, stopped: Callable[[], bool]
+) -> Generator[tuple[Task, Result], None, None]:
+    """Do tasks in worker processes; each task with its result as it comes, until `stopped` says so, or soon after.
+
+    A task is taken when a worker will soon be free, so that it can hang on the results before. Workers know the games
+    of the package only; one process is this one, which also knows others.
+
+    Raises:
+        ChildProcessError: a worker was killed.
+        Exception: what a task raises.
+    """
+    tasks = iter(tasks)
+    if processes == 1:
+        while not stopped() and (task := next(tasks, None)) is not None:
+            yield task, work(task)
+        return
+    running: dict[Future, Task] = {}
+    try:
+        with _workers(processes) as submit:
+            while not stopped():
+                while len(running) <= processes and (task := next(tasks, None)) is not None:
+                    running[submit(work, task)] = task
+                if not running:
+                    return
+                for future in wait(running, LOOK, FIRST_COMPLETED).done:
+                    yield running.pop(future), future.result()
+    except BrokenProcessPool:
+        raise ChildProcessError("a worker process was killed; perhaps there is too little memory") from None
 
 
 @contextmanager
-def workers(processes: int) -> Iterator[Pool]:
-    """A pool of processes that take no notice of Ctrl-C, also while they start; ended with the context.
+def _workers(processes: int) -> Iterator[Callable[..., Future]]:
+    """A way to give work to processes that take no notice of Ctrl-C; at the end, what they still do is broken off."""
+    context = multiprocessing.get_context("spawn")
+    ending, end = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(processes, context, _begin, (ending,))
 
-    They know the games of the package only.
-    """
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a process that starts now inherits this
-    try:
-        pool = multiprocessing.get_context("spawn").Pool(processes, _begin)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    with pool:
-        yield pool
-
-
-def until(stopped: Callable[[], bool], coming: "IMapIterator[Result]") -> Iterator[Result]:
-    """The results of a pool's `imap`, until there are no more or `stopped` says so, soon after it does."""
-    while not stopped():
+    def submit(work: Callable[[Task], Result], task: Task) -> Future:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a process that starts now inherits this
         try:
-            yield coming.next(timeout=LOOK)
-        except multiprocessing.TimeoutError:
-            continue
-        except StopIteration:
-            return
+            return pool.submit(_do, work, task)
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    try:
+        yield submit
+    finally:
+        end.close()
+        pool.shutdown(cancel_futures=True)
+        ending.close()
+
+
+def _begin(ending: connection.Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["OMP_NUM_THREADS"] = "1"  # for a torch that is still to be loaded
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_pool, args=(ending,), daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os._exit(1)
+
+
+def _end_with_pool(ending: connection.Connection) -> None:
+    """End while no result is on its way: half of one would keep the parent waiting for the other half."""
+    ending.poll(None)
+    with _handing_over:
+        os._exit(0)
+
+
+def _do(work: Callable[[Task], Result], task: Task) -> Result:
+    if _handing_over.locked():
+        _handing_over.release()
+    try:
+        return work(task)
+    finally:
+        _handing_over.acquire()

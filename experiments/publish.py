@@ -39,7 +39,7 @@ def main(config: Config) -> None:
     if config.to.exists() and not config.replace:
         raise ValueError(f"{config.to} is there already: add --replace to overwrite it, or choose another --to")
     net = load_network(config.run)
-    notes = read_card(config.run)["notes"]
+    notes = read_card(config.run).notes
     save_network(net.to(torch.float16), config.to, notes)
     size = config.to.stat().st_size / 1e6
     Console().print(f"{config.to}: {size:.2f} MB, {net.form.variant}, {notes['steps']:,} decisions or positions")

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from experiments.bench_page import PAGE, page_parts
 from experiments.leaderboard import in_short, setting
-from experiments.pages import RESULTS, figure, origin, read, refresh, table
+from experiments.pages import RESULTS, Origin, figure, origin, read, refresh, table
+from experiments.timing import Figure
 
 # Shown as long as there are no results.
 NO_SPEED = "*No results are kept yet.* They come from\n\n```sh\n{}\n```".format(
@@ -23,10 +24,16 @@ NO_SPEED = "*No results are kept yet.* They come from\n\n```sh\n{}\n```".format(
 )
 
 
+class Report(Origin):
+    """The form of `bench-NAME.json`."""
+
+    figures: list[Figure]
+
+
 def speed(paths: Sequence[Path]) -> str:
     """All measurements in one table: a column for each file, with the median and the range of each figure."""
-    reports = [read(path) for path in paths]
-    figures = [{f"{f['name']}, {f['unit']}": f for f in report["figures"]} for report in reports]
+    reports = [read(path, Report) for path in paths]
+    figures = [{f"{f.name}, {f.unit}": f for f in report["figures"]} for report in reports]
     rows = []
     for name in dict.fromkeys(name for found in figures for name in found):
         row = [name]

@@ -12,20 +12,25 @@ import time
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from msgspec import Struct
 from rich.console import Console
 from rich.markdown import Markdown
 
 from agents.base import make_agent
-from agents.networks import write_atomically
 from experiments import pages, tournament
-from experiments.common import at_least, commit, cpu_name, make_folder, parse_options, run_program
+from experiments.bounds import Between, Count, Processes, check_bounds
+from experiments.common import commit, cpu_name, make_folder, parse_options, run_program
 from experiments.match import estimate
 from experiments.meetings import Results
 from samurai_env import make_variant
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant
 from samurai_env.core.loops import loops_of
+from samurai_env.core.texts import shown
+from samurai_env.json_files import read_json
 
 VARIANTS = Path(__file__).with_suffix(".toml")
 POSITIONS = 24  # on which a search is timed
@@ -44,16 +49,24 @@ class Config:
     """The game's options as name=value."""
     network: Path | None = None
     """Network for the variants that need one; without it they are left out."""
-    milliseconds: float = 5.0
+    milliseconds: Annotated[float, Between(0.01, 1e6)] = 5.0
     """Time of a decision, on one core."""
     rivals: tuple[str, ...] = ("greedy",)
     """Agents that each variant meets."""
-    deals: int = 100
+    deals: Count = 100
     """Deals of each meeting, each played from every seat."""
-    processes: int = tournament.Config().processes
+    processes: Processes = tournament.Config().processes
     """Worker processes."""
     output: Path = Path("runs/search-variants")
     """Folder for specs.json, results.json and table.md."""
+
+
+class KeptSpecs(Struct):
+    """The form of specs.json: what it was measured for, and the specs by those with SIMULATIONS still open."""
+
+    variant: str
+    milliseconds: float
+    specs: dict[str, str]
 
 
 def positions(variant: Variant) -> np.ndarray:
@@ -99,23 +112,24 @@ def specs(config: Config, variant: Variant, console: Console) -> dict[str, str]:
     """Name of each variant and the spec of its agent, measured now or read from specs.json.
 
     Raises:
-        ValueError: specs.json was measured for another game or time.
+        ValueError: specs.json is damaged or was measured for another game or time.
     """
     file = config.output / "specs.json"
     measured_for = {"variant": variant.spec, "milliseconds": config.milliseconds}
     found: dict[str, str] = {}  # by spec, SIMULATIONS open
     if file.exists():
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        found = kept.pop("specs")
-        if kept != measured_for:
-            raise ValueError(f"{file} was measured for {kept}, not {measured_for}; choose another --output")
+        kept = read_json(file, KeptSpecs)
+        found = kept.specs
+        if (kept.variant, kept.milliseconds) != (variant.spec, config.milliseconds):
+            held = f"{shown(kept.variant, 120)} and {kept.milliseconds:g} ms"
+            raise ValueError(f"{file} was measured for {held}, not {config.milliseconds:g} ms; choose another --output")
     names = wanted(config, variant)
     for name, spec in names.items():
         if spec not in found:
             found[spec] = spec.replace("SIMULATIONS", str(simulations_in(spec, variant, config.milliseconds / 1000)))
             console.print(f"measured: {found[spec]}, {name}")
             text = json.dumps({**measured_for, "specs": found}, indent=1) + "\n"
-            write_atomically(file, lambda path, text=text: path.write_text(text, encoding="utf-8"))
+            write_atomically(file, text)
     return {name: found[spec] for name, spec in names.items()}
 
 
@@ -135,8 +149,7 @@ def table(config: Config, names: dict[str, str], results: Results) -> str:
 def main(config: Config) -> None:
     """Measure, play and show."""
     console = Console()
-    at_least(config, 1, "deals", "processes")
-    at_least(config, 0.01, "milliseconds")
+    check_bounds(config)
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     if config.network:
         make_agent(f"ppo:{config.network}", variant)
@@ -162,7 +175,7 @@ def main(config: Config) -> None:
         f"{variant.spec}; {config.milliseconds:g} ms a decision asked for; {config.deals} deals, each from every seat; "
     )
     head += f"{cpu_name()}, commit {commit()}"
-    (config.output / "table.md").write_text(f"{head}\n\n{text}\n", encoding="utf-8")
+    write_atomically(config.output / "table.md", f"{head}\n\n{text}\n")
     console.print(Markdown(text))
     console.print(f"specs, results and table are in {config.output}")
 

@@ -8,17 +8,16 @@ round with more than two players; each agent also meets copies of itself, which 
 command goes on where it was stopped, and more agents or deals may be added later.
 """
 
-import itertools
 import os
 import textwrap
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache
+from io import StringIO
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from rich.console import Console
@@ -26,27 +25,29 @@ from rich.table import Table
 
 from agents.base import Agent, make_agent
 from experiments import fingerprints
+from experiments.bounds import Between, Count, Processes, Seed, check_bounds
 from experiments.common import (
     Interrupt,
-    at_least,
     command_line,
     commit,
     make_folder,
     parse_options,
     progress_bar,
     run_program,
+    save_picture,
     split_specs,
 )
 from experiments.match import Timed, one_against_others, stop_after
 from experiments.meetings import Chunk, Meeting, Pair, Results
-from experiments.processes import workers
+from experiments.processes import results as results_of
 from experiments.standings import Standings, span, standings
 from samurai_env import make_variant, parse_spec
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.loops import loops_of
 
 # Spec of the variant, the one and the others, first deal of the tournament, of the task (from there), number of deals.
 Task = tuple[str, Pair, int, int, int]
-LIMIT = 2**62  # first deals are below, so that seeds fit 64 bits
+SAVE = 20.0  # seconds between two times that results are written
 
 
 @dataclass
@@ -61,9 +62,9 @@ class Config:
     """Number of players; the game's smallest if not given."""
     options: tuple[str, ...] = ()
     """The game's options as name=value."""
-    deals: int = 200
+    deals: Count = 200
     """Deals of each meeting, at most; each is played from every seat."""
-    first_deal: int = 0
+    first_deal: Seed = 0
     """Number of the first deal: an agent that was tuned on some deals is measured on others."""
     width: float | None = None
     """End a meeting once its interval is no wider, such as 0.06 for 3 points up and down."""
@@ -71,9 +72,9 @@ class Config:
     """Also let every agent play copies of itself: a control that must give par."""
     output: Path = Path("runs/tournament")
     """Folder for results.json, table.txt and payoff.png."""
-    processes: int = field(default_factory=lambda: os.cpu_count() or 1)
+    processes: Processes = field(default_factory=lambda: os.cpu_count() or 1)
     """Worker processes; 1 plays in the process itself."""
-    chunk: int = 5
+    chunk: Annotated[int, Between(1, 10**4)] = 5
     """Deals that a worker plays at a time: 1 for agents that think long, more for networks, which decide together."""
 
     def __post_init__(self) -> None:
@@ -97,39 +98,6 @@ def play_chunk(task: Task) -> Chunk:
     agents = [Timed(_agent(spec, variant)) for spec in pair]
     shares = one_against_others(parse_spec(variant), agents, begin + first, deals)
     return Chunk(pair, first, shares.tolist(), [a.seconds for a in agents], [a.decisions for a in agents])
-
-
-def played_chunks(tasks: Iterator[Task], processes: int, stopped: Callable[[], bool]) -> Generator[Chunk, None, None]:
-    """The results of the tasks as they come, until `stopped` says so.
-
-    A task is taken when a worker will soon be free, so that it can hang on the results before. Worker processes know
-    the games of the package, this one also others.
-    """
-    first = next(tasks, None)
-    if first is None:
-        return
-    tasks = itertools.chain([first], tasks)
-    if processes == 1:
-        while not stopped() and (task := next(tasks, None)):
-            yield play_chunk(task)
-        return
-    done: SimpleQueue[Any] = SimpleQueue()
-    waiting = 0
-    with workers(processes) as pool:
-        while not stopped():
-            while waiting <= processes and (task := next(tasks, None)):
-                pool.apply_async(play_chunk, (task,), callback=done.put, error_callback=done.put)
-                waiting += 1
-            if not waiting:
-                return
-            try:
-                result = done.get(timeout=0.5)
-            except Empty:
-                continue
-            if isinstance(result, BaseException):
-                raise result
-            waiting -= 1
-            yield result
 
 
 def pairs_to_meet(config: Config, players: int) -> list[Pair]:
@@ -164,10 +132,7 @@ def prepare(config: Config) -> Results:
         ValueError: names what is wrong.
         OSError: the output folder cannot be made, or a network is not there.
     """
-    at_least(config, 1, "deals", "processes", "chunk")
-    at_least(config, 0, "first_deal")
-    if config.first_deal >= LIMIT:
-        raise ValueError(f"--first-deal is below {LIMIT:,}, not {config.first_deal:,}")
+    check_bounds(config)
     if config.width is not None and not 0.0 < config.width < 1.0:
         raise ValueError(f"--width is a width between 0 and 1, not {config.width:g}")
     if len(config.agents) < 1 + (not config.mirror):
@@ -202,27 +167,31 @@ def play(
         meeting = results.meetings[pair]
         return config.deals if stop(meeting, config) else len(meeting.shares(config.deals))
 
+    def write() -> None:
+        for pair, deal in fresh:  # what workers had begun when a meeting ended: how much that is hangs on their speed
+            if deal >= (stop(results.meetings[pair], config) or config.deals):
+                results.meetings[pair].deals.pop(deal, None)
+        results.write(command)
+
     # What the results hang on: not how many processes played.
     command, now = command_line("experiments.tournament", replace(config, processes=Config().processes)), commit()
     done, fresh = {pair: settled(pair) for pair in pairs}, set[tuple[Pair, int]]()
+    tasks = missing(results, config, pairs)
     saved = time.monotonic()
     with (
         interrupt or Interrupt() as interrupt,
         progress_bar(console, "deals", config.deals * len(pairs), sum(done.values())) as bar,
-        closing(played_chunks(missing(results, config, pairs), config.processes, lambda: interrupt.asked)) as chunks,
+        closing(results_of(play_chunk, tasks, config.processes, lambda: interrupt.asked)) as coming,
     ):
-        for chunk in chunks:
+        for _, chunk in coming:
             results.meetings[chunk.pair].add(chunk, now)
             fresh |= {(chunk.pair, chunk.first + i) for i in range(len(chunk.shares))}
             done[chunk.pair] = settled(chunk.pair)
             bar(sum(done.values()), " among ".join(chunk.pair))
-            if time.monotonic() - saved > 20:
-                results.write(command)
+            if time.monotonic() - saved > SAVE:
+                write()
                 saved = time.monotonic()
-    for pair, deal in fresh:  # what workers had begun when a meeting ended: how much that is hangs on their speed
-        if deal >= (stop(results.meetings[pair], config) or config.deals):
-            del results.meetings[pair].deals[deal]
-    results.write(command)
+    write()
     if interrupt.asked:
         console.print("stopped; the same command goes on from here")
     return results
@@ -246,8 +215,9 @@ def show(config: Config, results: Results, console: Console) -> None:
         table.add_row(*found.row(agent, found.agents))
     needed = 80 + 30 * len(found.agents)
     (console if console.is_terminal else Console(file=console.file, width=needed, quiet=console.quiet)).print(table)
-    with (config.output / "table.txt").open("w", encoding="utf-8") as file:
-        Console(file=file, width=needed).print(table)
+    written = StringIO()
+    Console(file=written, width=needed).print(table)
+    write_atomically(config.output / "table.txt", written.getvalue())
     draw(found, f"{title}; {caption(config, found)}", config.output / "payoff.png")
     console.print(f"results, table and picture are in {config.output}")
 
@@ -275,7 +245,7 @@ def draw(found: Standings, title: str, path: Path) -> None:
     axes.set_xticks(range(size), names, rotation=30, ha="right", fontsize=8)
     axes.set_yticks(range(size), names, fontsize=8)
     figure.suptitle(textwrap.fill(title, int(13 * width)), fontsize=8)
-    figure.savefig(path, dpi=120)
+    save_picture(figure, path)
 
 
 def main(config: Config) -> None:

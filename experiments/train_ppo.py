@@ -8,6 +8,7 @@ cooperation. Ctrl-C ends the update, saves and stops; --resume goes on exactly f
 """
 
 import time
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -30,8 +31,13 @@ def train(config: Config, console: Console) -> Learner:
     """Run the training that `config` describes; Ctrl-C saves and ends it."""
     check(config)
     torch.set_num_threads(max(1, min(torch.get_num_threads(), 4)))
+    resumes = config.resume and checkpoint.has_begun(config.run)
+    if config.resume and not resumes:
+        console.print(f"the run in {config.run} ended before its first checkpoint: it starts again")
+    elif not config.resume:
+        refuse_folder(config.run)
     learner = Learner(config)
-    if config.resume:
+    if resumes:
         checkpoint.load(learner)
         done = learner.steps >= config.total_steps
         console.print(
@@ -39,13 +45,7 @@ def train(config: Config, console: Console) -> Learner:
             if done
             else f"going on from {learner.steps:,} steps in {config.run}"
         )
-    elif (config.run / "checkpoint.safetensors").exists():
-        raise ValueError(f"{config.run} already holds a run: add --resume to go on, or choose another --run")
-    elif (config.run / "model.safetensors").exists():
-        raise ValueError(
-            f"{config.run} already holds a network, without a checkpoint to go on from: choose another --run"
-        )
-    writer = SummaryWriter(config.run, purge_step=learner.steps)
+    writer = None
     with Interrupt() as interrupt, progress_bar(console, "training", config.total_steps, learner.steps) as bar:
         while learner.steps < config.total_steps and not interrupt.asked:
             started = time.perf_counter()
@@ -56,17 +56,20 @@ def train(config: Config, console: Console) -> Learner:
             spent = time.perf_counter() - started
             learner.seconds += spent
             seen["steps_per_second"] = config.num_steps * config.num_envs / spent
-            last = learner.steps >= config.total_steps or interrupt.asked
-            if config.evaluate_every and (learner.updates % config.evaluate_every == 0 or last):
+            done = learner.steps >= config.total_steps
+            if config.evaluate_every and (learner.updates % config.evaluate_every == 0 or done):
                 seen |= evaluate(learner)
+            # Not before: a start that fails leaves no folder.
+            writer = writer or SummaryWriter(config.run, purge_step=learner.steps)
             for name, value in seen.items():
                 writer.add_scalar(name, value, learner.steps)
             bar(learner.steps, describe(learner, seen))
             if any(name.startswith("win_") for name in seen) and not console.is_terminal:
                 console.print(f"{learner.steps:,} steps: {describe(learner, seen)}")
-            if learner.updates % config.checkpoint_every == 0 or last:
+            if learner.updates % config.checkpoint_every == 0 or done or interrupt.asked:
                 checkpoint.save(learner)
-    writer.close()
+    if writer:
+        writer.close()
     if interrupt.asked:
         console.print(f"stopped at {learner.steps:,} steps; the same command with --resume goes on from here")
     else:
@@ -74,6 +77,18 @@ def train(config: Config, console: Console) -> Learner:
     if learner.curve:
         draw_curve(learner.curve, f"{config.run.name}: {learner.variant.spec}", config.run / "curve.png")
     return learner
+
+
+def refuse_folder(run: Path) -> None:
+    """Refuse to begin a run where there is one.
+
+    Raises:
+        ValueError: the folder holds a checkpoint or a network.
+    """
+    if checkpoint.checkpoint_file(run).exists():
+        raise ValueError(f"{run} already holds a run: add --resume to go on, or choose another --run")
+    if (run / "model.safetensors").exists():
+        raise ValueError(f"{run} already holds a network, without a checkpoint to go on from: choose another --run")
 
 
 def evaluate(learner: Learner) -> dict[str, float]:

@@ -7,14 +7,18 @@ In the terminal by default; with --pictures also as numbered PNG files, with --r
 
 import time
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
+from typing import Annotated
 
 from rich.console import Console
 
 from agents.base import make_agent
-from experiments.common import at_least, parse_options, run_program
+from experiments.bounds import Between, check_bounds
+from experiments.common import parse_options, run_program
 from experiments.play import choose_move
 from samurai_env import Position, make_variant
+from samurai_env.atomic_write import write_atomically
 from samurai_env.record import GameRecord
 
 
@@ -32,7 +36,7 @@ class Config:
     """The game's options as name=value."""
     seed: int = 0
     """Seed of the deal."""
-    pause: float = 0.5
+    pause: Annotated[float, Between(0.0, 1e6)] = 0.5
     """Seconds between two moves."""
     pictures: Path | None = None
     """Folder for PNG pictures, one a move."""
@@ -42,9 +46,7 @@ class Config:
 
 def main(config: Config, console: Console | None = None) -> Position:
     """Show one game; the last position."""
-    at_least(config, 0, "pause")
-    if config.record:
-        config.record.parent.mkdir(parents=True, exist_ok=True)
+    check_bounds(config)
     console = console or Console()
     players = config.num_players or (len(config.agents) if len(config.agents) > 1 else None)
     variant = make_variant(config.game, players, **parse_options(config.game, config.options))
@@ -54,8 +56,9 @@ def main(config: Config, console: Console | None = None) -> Position:
     agents = [make_agent(spec, variant) for spec in specs]
     position = Position(variant, config.seed)
     record = GameRecord(variant, config.seed, {f"player{seat}": spec for seat, spec in enumerate(specs)})
-    if config.pictures:
-        config.pictures.mkdir(parents=True, exist_ok=True)
+    for folder in (config.pictures, config.record and config.record.parent):
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
     number = 0
     while not position.over:
         seat, before = position.seat, position.clone()
@@ -81,7 +84,9 @@ def draw(position: Position, actions: list[int], path: Path) -> None:
 
     from samurai_env.render import rgb_array
 
-    imsave(path, rgb_array(position.variant.game.scene(position.record, None, actions)))
+    image = BytesIO()
+    imsave(image, rgb_array(position.variant.game.scene(position.record, None, actions)))
+    write_atomically(path, image.getvalue())
 
 
 if __name__ == "__main__":

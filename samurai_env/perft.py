@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from samurai_env.core.checks import shown, whole
+from samurai_env.core.checks import whole
 from samurai_env.core.loops import loops_of
 from samurai_env.core.random import below
+from samurai_env.core.texts import shown
 from samurai_env.position import Position, parse_spec
 
 

@@ -1,14 +1,17 @@
 """One game as a Python object, for everything that is not in a hurry: envs, records, play, pictures."""
 
 import hashlib
+import re
 
 import numpy as np
 
-from samurai_env.core.checks import checked_buffer, checked_seat, checked_seed, shown, whole
+from samurai_env.core.checks import checked_buffer, checked_seat, checked_seed, whole
 from samurai_env.core.game import Variant, find_game
 from samurai_env.core.loops import loops_of
+from samurai_env.core.texts import one_line, shown
 
 MAGIC = b"samurai_env position 1\n"
+LONGEST_SPEC = 1000  # characters
 
 
 class IllegalActionError(ValueError):
@@ -182,7 +185,10 @@ class Position:
         if hashlib.blake2b(body, digest_size=16).digest() != digest:
             raise ValueError("the saved position is damaged: its checksum does not match")
         spec, _, record = body[len(MAGIC) :].partition(b"\n")
-        variant = parse_spec(spec.decode())
+        try:
+            variant = parse_spec(spec.decode())
+        except UnicodeDecodeError:
+            raise ValueError(f"the saved position is of {shown(spec)}, which is no variant") from None
         if len(record) != variant.dtype.itemsize:
             raise ValueError(f"the saved record has {len(record)} bytes, {variant.spec} needs {variant.dtype.itemsize}")
         position = object.__new__(Position)
@@ -198,10 +204,19 @@ def parse_spec(spec: str) -> Variant:
 
     Raises:
         TypeError: not a text.
-        ValueError: unknown game, option or value; the text says which.
+        ValueError: unknown game, option or value; the text says which, on one short line.
     """
     if not isinstance(spec, str):
         raise TypeError(f"a spec is a text, not {shown(spec)}")
+    if len(spec) > LONGEST_SPEC:
+        raise ValueError(f"a variant's spec has at most {LONGEST_SPEC:,} characters, not {len(spec):,}")
+    try:
+        return _parse_spec(spec)
+    except ValueError as error:
+        raise ValueError(one_line(error)) from None
+
+
+def _parse_spec(spec: str) -> Variant:
     name, *settings = spec.split() or [""]
     game = find_game(name)
     players, options = None, {}
@@ -209,8 +224,10 @@ def parse_spec(spec: str) -> Variant:
         key, separator, text = setting.partition("=")
         if not separator:
             raise ValueError(f"{shown(setting)} in {shown(spec)} is not of the form name=value")
+        if key in options or (key == "players" and players is not None):
+            raise ValueError(f"{shown(key)} stands twice in {shown(spec)}")
         if key == "players":
-            if not text.isdigit():
+            if not re.fullmatch("[0-9]{1,4}", text):
                 raise ValueError(f"the number of players in {shown(spec)} is {shown(text)}, not a number")
             players = int(text)
         elif key not in game.options:

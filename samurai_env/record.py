@@ -22,25 +22,29 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from samurai_env.core.checks import checked_seed, shown
+from samurai_env.atomic_write import write_atomically
+from samurai_env.core.checks import checked_seed
 from samurai_env.core.game import Variant
+from samurai_env.core.texts import one_line, shown
 from samurai_env.position import IllegalActionError, Position, parse_spec
 
 TITLE = "samurai_env game record"
 VERSION = 1
-_MOVE = re.compile(r"([1-9][0-9]{0,8})\. ([0-9]{1,2}) (\S.*)")
-_TAG_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+LARGEST = 2**20  # characters of a record; the longest games take a tenth
+MOST_TAGS, LONGEST_TAG = 64, 10_000
+_MOVE = re.compile(r"([1-9][0-9]{0,8})\. ([0-9]{1,2}) (\S.{0,999})")
+_TAG_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
 class RecordError(ValueError):
-    """A text that is not a record of a legal game.
+    """A text that is not a record of a legal game; says so on one short line, whatever the text.
 
     Attributes:
         line: number of the line, from 1.
     """
 
     def __init__(self, line: int, reason: str) -> None:
-        super().__init__(f"line {line}: {reason}")
+        super().__init__(one_line(f"line {line}: {reason}"))
         self.line = line
 
 
@@ -59,17 +63,21 @@ class GameRecord:
 
         Raises:
             TypeError: a seed that is not an integer.
-            ValueError: an impossible seed, or a tag that cannot be written in one line.
+            ValueError: an impossible seed, too many tags, or one that is too long or cannot be written in one line.
         """
         self.variant, self.seed = variant, checked_seed(seed)
         self.actions: list[int] = []
         self.tags = dict(tags or {})
         self._last = Position(variant, self.seed)
+        if len(self.tags) > MOST_TAGS:
+            raise ValueError(f"a record has at most {MOST_TAGS} tags, not {len(self.tags)}")
         for name, value in self.tags.items():
             if not isinstance(name, str) or not _TAG_NAME.fullmatch(name):
-                raise ValueError(f"a tag's name has letters, digits and _ . - only, not {shown(name)}")
+                raise ValueError(f"a tag's name has up to 100 letters, digits and _ . - only, not {shown(name)}")
             if not isinstance(value, str) or not value.isprintable() or value != value.strip():
                 raise ValueError(f"tag {shown(name)} is one line without spaces around it, not {shown(value)}")
+            if len(value) > LONGEST_TAG:
+                raise ValueError(f"tag {name!r} has at most {LONGEST_TAG:,} characters, not {len(value):,}")
 
     @classmethod
     def from_actions(
@@ -159,16 +167,7 @@ class GameRecord:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the record to a file, all or nothing: an interruption leaves the file as it was."""
-        target = Path(path)
-        draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-        try:
-            with draft.open("w", encoding="utf-8", newline="\n") as file:
-                file.write(self.to_text())
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, target)
-        finally:
-            draft.unlink(missing_ok=True)
+        write_atomically(path, self.to_text())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "GameRecord":
@@ -177,10 +176,13 @@ class GameRecord:
         Raises:
             RecordError: as for `parse`, and for bytes that are not UTF-8.
         """
-        data = Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            data = file.read(4 * LARGEST + 1)  # UTF-8 has up to four bytes a character
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as error:
+            if len(data) > 4 * LARGEST:
+                raise RecordError(1, f"a record has at most {LARGEST:,} characters; this file is larger") from None
             line = data.count(b"\n", 0, error.start) + 1
             raise RecordError(line, f"byte {data[error.start]:#04x} is not UTF-8 text") from None
         return cls.parse(text)
@@ -194,6 +196,8 @@ class _Reader:
     """Reads one record, line by line."""
 
     def __init__(self, text: str) -> None:
+        if len(text) > LARGEST:
+            raise RecordError(1, f"a record has at most {LARGEST:,} characters, not {len(text):,}")
         self.lines = [line.removesuffix("\r") for line in text.split("\n")]
         if self.lines[-1] == "":  # what follows the last newline
             self.lines.pop()
@@ -218,13 +222,13 @@ class _Reader:
         found = self.take("the line `hash:`")
         if found != f"hash: {record.position.hash()}":
             if not re.fullmatch("hash: [0-9a-f]{16}", found):
-                raise self.error(f"expected `hash:` and 16 hexadecimal digits, found {found!r}")
+                raise self.error(f"expected `hash:` and 16 hexadecimal digits, found {shown(found)}")
             raise self.error(
                 f"{found!r} is not the hash of the position reached, which is {record.position.hash()}: "
                 "the record was altered, or written by another version of the rules"
             )
         if self.number < len(self.lines):
-            raise self.error(f"the record ends here, but more text follows: {self.lines[self.number]!r}")
+            raise self.error(f"the record ends here, but more text follows: {shown(self.lines[self.number])}")
         return record
 
     def title(self, line: str) -> None:
@@ -232,8 +236,10 @@ class _Reader:
         if line == f"{TITLE} {VERSION}":
             return
         if re.fullmatch(re.escape(TITLE) + " [0-9]+", line):
-            raise self.error(f"format version {line.split()[-1]} is unknown; this program reads version {VERSION}")
-        raise self.error(f"not a game record: the first line should be `{TITLE} {VERSION}`, not {line!r}")
+            raise self.error(
+                f"format version {shown(line.split()[-1])} is unknown; this program reads version {VERSION}"
+            )
+        raise self.error(f"not a game record: the first line should be `{TITLE} {VERSION}`, not {shown(line)}")
 
     def header(self) -> GameRecord:
         """Read up to the empty line."""
@@ -242,7 +248,7 @@ class _Reader:
         while line := self.take("an empty line after the header"):
             key, separator, value = line.partition(": ")
             if not separator:
-                raise self.error(f"expected a header `name: value` or an empty line, found {line!r}")
+                raise self.error(f"expected a header `name: value` or an empty line, found {shown(line)}")
             if key == "variant" and variant is None:
                 try:
                     variant = parse_spec(value)
@@ -250,14 +256,14 @@ class _Reader:
                     raise self.error(f"bad variant: {error}") from None
             elif key == "seed" and seed is None:
                 if not re.fullmatch("[0-9]{1,19}", value) or int(value) >= 2**63:
-                    raise self.error(f"a seed is an integer from 0 to 2**63 - 1, not {value!r}")
+                    raise self.error(f"a seed is an integer from 0 to 2**63 - 1, not {shown(value)}")
                 seed = int(value)
             elif key.startswith("tag ") and key[4:] not in tags:
                 tags[key[4:]] = value
             elif key in ("variant", "seed") or key.startswith("tag "):
-                raise self.error(f"header {key!r} stands here a second time")
+                raise self.error(f"header {shown(key)} stands here a second time")
             else:
-                raise self.error(f"unknown header {key!r}; headers are variant, seed and `tag <name>`")
+                raise self.error(f"unknown header {shown(key)}; headers are variant, seed and `tag <name>`")
         for key, setting in (("variant", variant), ("seed", seed)):
             if setting is None:
                 raise self.error(f"the header ends without `{key}:`")
@@ -274,22 +280,22 @@ class _Reader:
         while not (line := self.take("a move or the line `result:`")).startswith("result:"):
             match = _MOVE.fullmatch(line)
             if not match:
-                raise self.error(f"expected `<number>. <seat> <move>` or `result:`, found {line!r}")
+                raise self.error(f"expected `<number>. <seat> <move>` or `result:`, found {shown(line)}")
             if int(match[1]) != number:
                 raise self.error(f"this should be move {number}, not {match[1]}")
             self.move(record, int(match[2]), match[3])
             number += 1
         expected = f"result: {_result(record.position)}"
         if line != expected:
-            raise self.error(f"the moves lead to `{expected}`, not {line!r}")
+            raise self.error(f"the moves lead to `{expected}`, not {shown(line)}")
 
     def move(self, record: GameRecord, seat: int, text: str) -> None:
         """Make one move."""
         before = record.position
         if before.over:
-            raise self.error(f"move {text!r} after the end of the game")
+            raise self.error(f"move {shown(text)} after the end of the game")
         if before.mid_move:
-            raise self.error(f"the move before is only half made, so {text!r} cannot follow")
+            raise self.error(f"the move before is only half made, so {shown(text)} cannot follow")
         if seat != before.seat:
             raise self.error(f"seat {before.seat} is to move, not {seat}")
         try:
@@ -298,8 +304,8 @@ class _Reader:
             raise self.error(f"bad move: {error}") from None
         for i, action in enumerate(actions):
             if i and not record._last.mid_move:
-                raise self.error(f"{text!r} is more than one move")
+                raise self.error(f"{shown(text)} is more than one move")
             try:
                 record.append(action)
             except IllegalActionError as error:
-                raise self.error(f"illegal move {text!r}: {error}") from None
+                raise self.error(f"illegal move {shown(text)}: {error}") from None

@@ -6,7 +6,7 @@
 import random
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 
 import numpy as np
@@ -71,21 +71,27 @@ def match_of(game: str) -> type[Match]:
     return import_module(MATCHES[game]).Match
 
 
-def play(variant: Variant, seed: int, views: float = 0.05) -> Counter[str]:
+Chooser = Callable[[Match, list[str]], str]
+
+
+def play(variant: Variant, seed: int, views: float = 0.05, choose: Chooser | None = None) -> Counter[str]:
     """Play the game of `seed` on both sides; what came up, counted.
 
     Args:
         variant: the game with its options.
         seed: of the deal and of the choices.
         views: the share of decisions after which all seats' views are compared (always at the start and the end).
+        choose: who decides; by default `Match.choose`.
 
     Raises:
         DisagreementError: the sides differ.
     """
-    return play_and_record(variant, seed, views)[0]
+    return play_and_record(variant, seed, views, choose)[0]
 
 
-def play_and_record(variant: Variant, seed: int, views: float = 0.05) -> tuple[Counter[str], GameRecord]:
+def play_and_record(
+    variant: Variant, seed: int, views: float = 0.05, choose: Chooser | None = None
+) -> tuple[Counter[str], GameRecord]:
     """As `play`, with the record of the game."""
     position = Position(variant, seed)
     rng = random.Random(seed)
@@ -110,7 +116,7 @@ def play_and_record(variant: Variant, seed: int, views: float = 0.05) -> tuple[C
                 agree(match.view_differences(seat))
         if position.over:
             break
-        action = match.choose(ours)
+        action = choose(match, ours) if choose else match.choose(ours)
         position.step(ids[action])
         actions.append(ids[action])
         match.apply(action)

@@ -338,8 +338,7 @@ class Match(Base):
     def expected(self) -> dict[str, object]:
         """Every field of the record but seed and random stream, as bytes or number."""
         game, t = self.game, self.t
-        early = game.phase == "first hand"  # the core puts Edo's three figures there before the first hands
-        figures, surrounded = [int(early)] * 3, 0
+        figures, surrounded = [0] * 3, 0
         for town, there in game.figures.items():
             if there:
                 bit = 1 << t.town_index[town]
@@ -361,7 +360,7 @@ class Match(Base):
             "supply_size": b"".join(supply_size),
             "captured": bytes([taken[f] for taken in game.captured for f in FIGURES]),
             "aside": bytes([game.aside[f] for f in FIGURES]),
-            "pool": bytes([game.pool[f] - early for f in FIGURES]),
+            "pool": bytes([game.pool[f] for f in FIGURES]),
             "seat": game.seat,
             "over": game.over,
             "winners": sum(1 << seat for seat in game.winners()),
@@ -413,7 +412,7 @@ class Match(Base):
         expected = self.blocks(self.game.view(seat))
         for block in self.encoding.blocks:
             value, found = expected.pop(block.name), self.observation[self.slices[block.name]]
-            if value is not None and found.tolist() != np.asarray(value).ravel().tolist():
+            if found.tolist() != np.asarray(value).ravel().tolist():
                 yield f"seat {seat} sees in block {block.name} {found.reshape(block.shape)}, may know {value}"
         if expected:
             yield f"no block holds {set(expected)}"
@@ -424,7 +423,7 @@ class Match(Base):
                 yield f"the summed influence on {figure} in {town} is not the reference's {direct}"
 
     def blocks(self, view: dict) -> dict[str, object]:
-        """The blocks of the `flat` encoding from what a seat may know; None where nothing is said (after the end)."""
+        """The blocks of the `flat` encoding from what a seat may know."""
         t, n = self.t, self.n
         lands, over = len(t.lands), self.game.over
         owner, strength = np.zeros((n, lands)), np.zeros((lands, 3))
@@ -448,13 +447,11 @@ class Match(Base):
                 ships[player, index - lands] = STRENGTH[kind, 0]
         figures = np.array([[f in view["figures"][town] for town in t.towns] for f in FIGURES])
         pool = np.array(counts(view["pool"], FIGURES))
-        if view["phase"] == "first hand":  # see `expected`
-            figures[:, 0], pool = True, pool - 1
         from_spot = np.zeros(3 * (len(t.towns) - 1))
         if view["pending_figure"]:
             from_spot[t.spots["{}.{}".format(*view["pending_figure"])]] = 1
         captured = [counts(taken, FIGURES) for taken in view["captured"]]
-        if self.hiding:
+        if self.hiding and not over:
             captured[1:] = [[-1] * 3] * (n - 1)
         pending = view["pending_tile"]
         return {
@@ -473,10 +470,10 @@ class Match(Base):
             "to_move": [view["turn"] == player for player in range(n)],
             "aside": counts(view["aside"], FIGURES),
             "pool": pool,
-            "phase": None if over else np.arange(len(PHASES)) == self.of_turn()["phase"],
+            "phase": np.zeros(len(PHASES)) if over else np.arange(len(PHASES)) == self.of_turn()["phase"],
             "tile": [code == pending for code in KIND_CODES],
-            "plain_played": None if over else [view["played_plain"]],
-            "may_end": None if over else [self.of_turn()["may_end"]],
+            "plain_played": [view["played_plain"] and not over],
+            "may_end": [not over and self.of_turn()["may_end"]],
             "edition_2016": [self.game.edition == "2016"],
             "from_land": from_land,
             "from_spot": from_spot,

@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant, find_game
 from samurai_env.perft import perft, walk
 from samurai_env.position import Position
@@ -96,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if "perft" in given.what:
             PERFT.mkdir(exist_ok=True)
             for path, variants in perft_files(game).items():
-                path.write_text("\n".join(perft_lines(variants)) + "\n", encoding="utf-8", newline="\n")
+                write_atomically(path, "\n".join(perft_lines(variants)) + "\n")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from experiments.common import commit, cpu_name
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant, find_game
 from samurai_env.core.loops import loops_of
@@ -144,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "machine": f"{cpu_name()}, Python {platform.python_version()}",
         "ratios": found,
     }
-    RECORD.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    write_atomically(RECORD, json.dumps(report, indent=1) + "\n")
     for name, value in found.items():
         print(f"{value:8.3f}  {name}")
 

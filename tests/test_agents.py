@@ -276,7 +276,7 @@ def test_network_files_that_are_missing_damaged_or_foreign(tmp_path):
     for change, message in [
         ({**good, "format": "other"}, "not the card of a network"),
         ({**good, "hidden": [32]}, "damaged or does not fit"),
-        ({k: v for k, v in good.items() if k != "variant"}, "lacks 'variant'"),
+        ({k: v for k, v in good.items() if k != "variant"}, "missing required field `variant`"),
         ({**good, "variant": "chess"}, r"net\.json describes no network: .*chess"),
     ]:
         card.write_text(json.dumps(change))

@@ -33,7 +33,7 @@ def test_a_time_for_each_turns_a_rate_round():
 
 def test_wrong_settings_are_told():
     for wrong, message in (
-        ({"seconds": 0.0}, "--seconds is more than 0"),
+        ({"seconds": 0.0}, "--seconds is at least 1e-06, not 0.0"),
         ({"repetitions": 0}, "--repetitions is at least 1"),
         ({"peers": True, "growth": True}, "one at a time"),
     ):

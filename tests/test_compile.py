@@ -180,7 +180,7 @@ def test_a_read_only_installation_works_and_is_cached_in_the_home_folder(copy: C
     copy.make_read_only()
     assert copy.run("tie", "returns") == ([[[0, 0], 1], [1.0, -1.0]], 0, 2)
     assert copy.run("tie", "returns") == ([[[0, 0], 1], [1.0, -1.0]], 2, 0)
-    assert list((copy.folder / "home").rglob("*.nbi"))
+    assert list((copy.folder / "home").rglob("*.nbc"))
     copy.edit("board/rules.py", TIE, OTHER_TIE)
     assert copy.run("tie") == ([[[0, 1], 0]], 0, 1)
 

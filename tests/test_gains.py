@@ -98,7 +98,7 @@ def test_the_table_and_what_is_refused(tmp_path, capsys) -> None:
     with pytest.raises(ValueError, match="no agent 'gredy'"):
         measure(settings(tmp_path, agents=("gredy",)), QUIET)
     (tmp_path / "gains.json").write_text("{}")
-    with pytest.raises(ValueError, match="damaged or not of this program"):
+    with pytest.raises(ValueError, match=r"is damaged: .*missing required field"):
         Gains(settings(tmp_path), make_variant("samurai_card"))
 
 

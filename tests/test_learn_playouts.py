@@ -8,8 +8,9 @@ import torch
 from rich.console import Console
 
 from agents.networks import load_network
-from experiments.learn_playouts import Config, Positions, centred, learn, logits, part_file
+from experiments.learn_playouts import Config, Positions, centred, is_there, learn, logits, made, part_file, save_arrays
 from experiments.train_ppo import train
+from samurai_env import make_variant
 from tests.test_training import small
 
 QUIET = Console(quiet=True)
@@ -85,3 +86,19 @@ def test_impossible_settings(tmp_path):
         train(small(tmp_path, advised=True, outlook=8), QUIET)
     with pytest.raises(ValueError, match="--outlook needs --advised"):
         train(small(tmp_path, game="samurai_card", outlook=8), QUIET)
+
+
+def test_positions_of_other_settings_or_damaged_ones_are_refused(tmp_path):
+    config, variant = settings(tmp_path), make_variant("samurai_card")
+    assert not is_there(config, variant, 0)
+    for other, text in (({"seed": 2}, "was made with .* seed 2, not .* seed 1; choose another --run"), ({}, None)):
+        path = part_file(config, 0)
+        save_arrays(path, {"made": np.array(made(settings(tmp_path, **other), variant))})
+        if text is None:
+            assert is_there(config, variant, 0)
+        else:
+            with pytest.raises(ValueError, match=text):
+                is_there(config, variant, 0)
+    path.write_bytes(path.read_bytes()[:60])
+    with pytest.raises(ValueError, match="is damaged, delete it"):
+        is_there(config, variant, 0)

@@ -327,7 +327,7 @@ def test_a_wrong_list_of_tables_is_refused(tmp_path):
         "[[": "is damaged",
         "[[bord]]\nname = 'x'": r"\[\[bord\]\]",
         SMALL.replace("slow", "slwo"): "no setting 'slwo'",
-        SMALL.replace("full_deals = 4\n", ""): "ladder-small lacks",
+        SMALL.replace("full_deals = 4\n", ""): "ladder-small is wrong: .*missing required field `full_deals`",
     }.items():
         file.write_text(text)
         with pytest.raises(ValueError, match=problem):
@@ -347,3 +347,25 @@ def test_the_tables_of_the_project_can_be_played():
 
 def test_the_leaderboard_follows_the_results():
     assert leaderboard.write_pages(write=False) == [], "run: python -m experiments.leaderboard --no-play"
+
+
+def test_what_is_written_on_the_way_holds_no_deals_beyond_the_end(tmp_path, monkeypatch):
+    """Else a program that is killed and goes on would end with other deals than one that is not."""
+
+    def eager(work, tasks, processes, stopped):
+        yield from [(task, work(task)) for task in list(tasks)]
+
+    written = []
+    write = Results.write
+
+    def note(self, command):
+        write(self, command)
+        written.append([len(found["shares"]) for found in json.loads(self.path.read_text())["meetings"]])
+
+    monkeypatch.setattr(tournament, "SAVE", -1.0)
+    monkeypatch.setattr(tournament, "results_of", eager)
+    monkeypatch.setattr(Results, "write", note)
+    config = config_of(tmp_path, deals=80, width=0.3, chunk=10, mirror=False)
+    tournament.play(config, QUIET)
+    assert written[-1] == [50]
+    assert max(written) == [50]

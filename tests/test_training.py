@@ -323,7 +323,7 @@ def test_a_published_network_is_half_as_large_and_plays_alike(tmp_path):
     full, half = (agent.evaluate(learner.env.states) for agent in agents)
     assert (full[0].exp() - half[0].exp()).abs().max() < 0.01
     assert (full[1] - half[1]).abs().max() < 0.01
-    card = read_card(file)["notes"]
+    card = read_card(file).notes
     assert card["command"].startswith("python -m experiments.train_ppo --run")
     assert card["steps"] == 256
     with pytest.raises(ValueError, match="is there already: add --replace"):
@@ -336,13 +336,13 @@ def test_a_published_network_is_half_as_large_and_plays_alike(tmp_path):
 def test_a_card_tells_how_the_network_was_made_with_which_its_run_began(tmp_path):
     run, further = tmp_path / "run", tmp_path / "further"
     train(small(run, total_steps=256), Console(quiet=True))
-    assert read_card(run)["notes"]["origin"] is None
-    began = read_card(run)["notes"]
+    assert read_card(run).notes["origin"] is None
+    began = read_card(run).notes
     train(small(further, total_steps=256, initial=run), Console(quiet=True))
-    assert read_card(further)["notes"]["origin"] == began
+    assert read_card(further).notes["origin"] == began
     train(small(run, total_steps=512, resume=True), Console(quiet=True))  # `initial` is another by now
     train(small(further, total_steps=512, initial=run, resume=True, learning_rate=0.5), Console(quiet=True))
-    made = read_card(further)["notes"]
+    made = read_card(further).notes
     assert made["origin"] == began
     assert "--learning-rate" not in made["command"]
     (step, command), *more = made["went_on"]
@@ -376,7 +376,7 @@ def test_a_run_goes_on_with_other_opponents_and_says_when_it_is_done(tmp_path, c
 
 def test_refusals(tmp_path):
     console = Console(quiet=True)
-    with pytest.raises(FileNotFoundError, match="no network at"):
+    with pytest.raises(FileNotFoundError, match="there is no run in"):
         train(small(tmp_path / "none", resume=True), console)
     config = small(tmp_path / "run", total_steps=128)
     train(config, console)
@@ -390,7 +390,7 @@ def test_refusals(tmp_path):
         train(small(tmp_path / "half", precision="half"), console)
     for changes, text in (
         ({"reward": "shapd"}, "--reward is result or shaped, not 'shapd'"),
-        ({"gae_lambda": 2.0}, "--gae-lambda is from 0 to 1, not 2"),
+        ({"gae_lambda": 2.0}, "--gae-lambda is at most 1.0, not 2.0"),
         ({"clip": 0.0}, "nothing would be learned"),
     ):
         with pytest.raises(ValueError, match=text):
@@ -402,7 +402,7 @@ def test_refusals(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no checkpoint in"):
         train(dataclasses.replace(config, resume=True), console)
     (tmp_path / "aside").rename(tmp_path / "run" / "checkpoint.safetensors")
-    with pytest.raises(ValueError, match="rival-share is a share from 0 to 1, not 2"):
+    with pytest.raises(ValueError, match="--rival-share is at most 1"):
         train(small(tmp_path / "share", rivals=("greedy",), rival_share=2.0), console)
     with pytest.raises(ValueError, match="does not fit this run"):
         train(small(tmp_path / "form", initial=tmp_path / "run", advised=True), console)

@@ -75,11 +75,6 @@ def tell(row: Row) -> None:
     print(json.dumps(asdict(row)), flush=True)
 
 
-def row_of(found: dict[str, Any]) -> Row:
-    """A row again, from what `tell` prints or a results file holds."""
-    return Row(**{**found, "figure": Figure(**found["figure"])})
-
-
 def by_last(env: Any) -> Callable[[int], float]:
     """Plays a PettingZoo environment: `last()`, the first legal action of the mask, `step()`."""
     env.reset(seed=0)

@@ -14,7 +14,7 @@ OPTIONS = {
     "edition": Option(state.EDITIONS, "2016", "the rulebook: when figures are captured, what the compulsory tile is"),
     "first_hand": Option(state.FIRST_HANDS, "choose", "each player picks the first five tiles, or they are drawn"),
     "figure_setup": Option(state.FIGURE_SETUPS, "alternate", "cities before villages, any order, or drawn"),
-    "hide_captures": Option((False, True), False, "observations hide the others' captured figures (3 or 4 players)"),
+    "hide_captures": Option((False, True), False, "others' captures are hidden until the end (3 or 4 players)"),
 }
 
 

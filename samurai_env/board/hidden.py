@@ -14,7 +14,8 @@ def redetermine(state, seat, rng):
     """Replace what `seat` cannot know by a uniformly random alternative, in place.
 
     Hands and supplies are dealt anew from each player's unseen tiles (own supply: order only), and the
-    game's random stream is replaced. With `hide_captures` the others' captured figures are dealt anew too.
+    game's random stream is replaced. With `hide_captures` the others' captured figures are dealt anew too, while the
+    game runs: at its end the screens are removed.
 
     Args:
         state: record of a game.
@@ -31,7 +32,8 @@ def redetermine(state, seat, rng):
             # A seat that is choosing a tile holds one that it can play: that much has been seen.
             while other == state.seat and state.phase == TILE and not state.over and playable(state, other) == NO_KIND:
                 deal(state, other, rng)
-    if state.hide_captures and state.hand.shape[0] > 2:
+        state.supply[other, : state.drawn[other]] = 0  # what lies there is what was drawn in truth
+    if state.hide_captures and state.hand.shape[0] > 2 and not state.over:
         deal_captures(state, seat, rng)
 
 

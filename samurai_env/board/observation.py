@@ -45,12 +45,18 @@ def _player_blocks(players: tuple[int, ...]) -> list[Block]:
 _TABLE_BLOCKS = [
     Block("aside", (3,), (0, 13), "figures set aside, by kind"),
     Block("pool", (3,), (0, 13), "figures still to be placed in the set-up, by kind"),
-    Block("phase", (len(PHASES),), (0, 1), "one-hot: what is decided now: " + ", ".join(PHASES)),
+    Block("phase", (len(PHASES),), (0, 1), "one-hot: what is decided now, none once over: " + ", ".join(PHASES)),
     Block("tile", (KINDS,), (0, 1), "one-hot: the kind of tile chosen and not yet placed"),
     Block("plain_played", (1,), (0, 1), "the turn's plain tile has been played"),
     Block("may_end", (1,), (0, 1), "the turn's compulsory tile has been played"),
     Block("edition_2016", (1,), (0, 1), "the rules are those of 2016"),
 ]
+
+
+@inlined
+def hides_captures(state):
+    """Whether the others' captured figures are behind their screens: at the end these are removed."""
+    return state.hide_captures and state.hand.shape[0] > 2 and not state.over
 
 
 @inlined
@@ -64,7 +70,7 @@ def write_player(state, observer, player, out, i):
     out[i] = state.hand_size[seat]
     out[i + 1] = state.supply_size[seat]
     i += 2
-    hidden = player > 0 and n > 2 and state.hide_captures
+    hidden = player > 0 and hides_captures(state)
     for figure in range(3):
         out[i + figure] = HIDDEN if hidden else state.captured[seat, figure]
     i += 3
@@ -79,13 +85,14 @@ def write_table(state, out, i):
         out[i + figure] = state.aside[figure]
         out[i + 3 + figure] = state.pool[figure]
     i += 6
-    out[i + state.phase] = 1
+    running = not state.over  # at the end nothing is decided and no turn goes on
+    out[i + state.phase] = running
     i += len(PHASES)
     if state.tile >= 0:
         out[i + state.tile] = 1
     i += KINDS
-    out[i] = state.plain_played
-    out[i + 1] = state.may_end
+    out[i] = state.plain_played if running else 0
+    out[i + 1] = state.may_end if running else 0
     out[i + 2] = state.edition
     return i + 3
 
@@ -187,7 +194,7 @@ def write_players_flat(state, seat, out, i):
             out[i + player * KINDS + kind] = state.unseen[owner, kind]
         out[sizes + player] = state.hand_size[owner]
         out[sizes + n + player] = state.supply_size[owner]
-        hidden = player > 0 and n > 2 and state.hide_captures
+        hidden = player > 0 and hides_captures(state)
         for figure in range(3):
             out[sizes + 2 * n + 3 * player + figure] = HIDDEN if hidden else state.captured[owner, figure]
         out[sizes + 5 * n + player] = owner == state.seat and not state.over

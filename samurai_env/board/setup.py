@@ -16,7 +16,7 @@ ALTERNATE, RANDOM_FIGURES = 0, 2  # indices into FIGURE_SETUPS
 
 @jit
 def clear(state, seed):
-    """An empty board with one figure of each kind in Edo; options stay as they are."""
+    """An empty board, all figures in the pool; options stay as they are."""
     n = state.hand.shape[0]
     state.seed = seed
     state.rng[0] = seed
@@ -44,9 +44,8 @@ def clear(state, seed):
     state.plain_played = 0
     state.may_end = 0
     state.winners = 0
-    for figure in range(3):
-        state.figures[figure] = bit(EDO)
-        state.pool[figure] = FIGURES_EACH[n] - 1
+    state.figures[:] = NONE
+    state.pool[:] = FIGURES_EACH[n]
 
 
 @jit
@@ -77,8 +76,11 @@ def give(state, seat, kind):
 
 @jit
 def after_hands(state):
-    """All hands are complete, and no figure lay before that: now place them at random, or let the seats place them."""
+    """All hands are complete: only now Edo gets its figures (Ruling); place the others, or let the seats place them."""
     state.seat = 0
+    for figure in range(3):
+        state.figures[figure] = bit(EDO)
+        state.pool[figure] -= 1
     if state.figure_setup == RANDOM_FIGURES:
         place_figures_at_random(state)
         state.phase = TILE

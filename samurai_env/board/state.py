@@ -84,7 +84,7 @@ def fields(num_players: int) -> list[Field]:
         Field("edition", "u1", (), (0, len(EDITIONS) - 1), "option: index into EDITIONS"),
         Field("first_hand", "u1", (), (0, len(FIRST_HANDS) - 1), "option: index into FIRST_HANDS"),
         Field("figure_setup", "u1", (), (0, len(FIGURE_SETUPS) - 1), "option: index into FIGURE_SETUPS"),
-        Field("hide_captures", "u1", (), (0, 1), "option: observations hide the others' captured figures"),
+        Field("hide_captures", "u1", (), (0, 1), "option: observations hide the others' captures until the end"),
     ]
 
 

@@ -86,7 +86,7 @@ def players(record: np.void, viewer: int | None) -> list[Player]:
     """All players, as `viewer` sees them (None: all is seen)."""
     check_viewer(record, viewer)
     n = record["hand"].shape[0]
-    seen = []
+    seen, screens = [], n > 2 and record["hide_captures"] and not record["over"]
     for seat in range(n):
         other = viewer is not None and viewer != seat
         helmets, buddhas, rice = (int(count) for count in record["captured"][seat])
@@ -98,7 +98,7 @@ def players(record: np.void, viewer: int | None) -> list[Player]:
                 supply=int(record["supply_size"][seat]),
                 unplayed=_kinds(record["unseen"][seat]),
                 chosen=int(record["tile"]) if seat == record["seat"] and record["tile"] >= 0 else None,
-                captured=None if other and n > 2 and record["hide_captures"] else (helmets, buddhas, rice),
+                captured=None if other and screens else (helmets, buddhas, rice),
                 to_move=seat == record["seat"] and not record["over"],
                 won=bool(record["over"] and int(record["winners"]) >> seat & 1),
             )

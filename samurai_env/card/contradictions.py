@@ -4,8 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from samurai_env.card.cards import KINDS, STRENGTH, VILLAGE_KINDS
-from samurai_env.card.state import CELL
+from samurai_env.card.actions import CELL0
+from samurai_env.card.cards import HAND, KINDS, STRENGTH, VILLAGE_KINDS
+from samurai_env.card.scoring import winners
+from samurai_env.card.state import CELL, VILLAGE
+from samurai_env.card.topology import STEP_X, STEP_Y, VILLAGES
 from samurai_env.core.record import as_word
 
 
@@ -30,6 +33,42 @@ def contradictions(records: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     symbols = (records["village_stack"][..., None] >> np.arange(3) & 1 == 1) & (laid & (side > 0).all(2))[..., None]
     yield "stones", records["stones"] != (leads & symbols[:, None]).sum(2)
 
-    yield "card", ((records["card"] >= 0) != (records["phase"] == CELL)) & (records["over"] == 0)
+    over, phase, seat = records["over"] > 0, records["phase"], records["seat"].astype(np.int64)
+    chosen = records["card"].astype(np.int64)
+    held = hand[np.arange(len(records)), seat, chosen]
+    yield "card", ((chosen >= 0) != (phase == CELL)) & ~over
+    yield "card", (chosen >= 0) & (held == 0)
     yield "laid", (records["laid"] >= 0) != (records["waiting"] > 0)
-    yield "winners", (records["winners"] > 0) != records["over"]
+    yield "laid", records["laid"] >= 4 * records["villages"].astype(np.int64)
+    yield "waiting", np.bitwise_count(records["waiting"]) != 2 * (phase == VILLAGE)
+    yield "villages", (phase == VILLAGE) & (records["villages"] == VILLAGES)
+    won = records["winners"].astype(np.int64)
+    yield "winners", won != [winners(r["stones"]) if ended else 0 for r, ended in zip(records, over, strict=True)]
+
+    # Everybody lays a card a turn and then draws one.
+    moving, in_stack = np.arange(n) == seat[:, None], records["unseen"].sum(2, dtype=np.int64)
+    has_laid = (np.arange(n) < seat[:, None]) | moving & (over | (phase == VILLAGE))[:, None]
+    turns = records["copies"].sum(1, dtype=np.int64)[:, None] - in_stack - has_laid
+    yield "unseen", turns.max(1) != turns.min(1)
+    yield "hand", hand.sum(2) != np.minimum(HAND - (moving & (phase == VILLAGE)[:, None]), in_stack)
+    yield from _cells(records, laid, owner, kind)
+
+
+def _cells(
+    records: np.ndarray, laid: np.ndarray, owner: np.ndarray, kind: np.ndarray
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Each cell belongs to the first village beside it; a card lies there, or it is free."""
+    x, y, side = records["village_x"], records["village_y"], records["side"]
+    dx = (x[..., None] + STEP_X.astype(np.int8))[..., None] - x[:, None, None]
+    dy = (y[..., None] + STEP_Y.astype(np.int8))[..., None] - y[:, None, None]
+    older = np.tri(VILLAGES, k=-1, dtype=bool)[:, None]
+    same_place = (x[:, :, None] == x[:, None]) & (y[:, :, None] == y[:, None]) & older[:, 0]
+    yield "villages", same_place & laid[..., None]
+    own = laid[..., None] & ~((abs(dx) + abs(dy) == 1) & older).any(3)
+    free = np.zeros((len(records), 192), bool)
+    free[:, CELL0 : CELL0 + 4 * VILLAGES] = (own & (side == 0)).reshape(len(records), -1)
+    yield "free", records["free"] != as_word(free.reshape(-1, 3, 64))
+    yield "free", ~free.any(1) & (records["over"] == 0)
+    mine = (own & (side > 0))[:, None] & (owner[:, None] == np.arange(records["hand"].shape[1])[:, None, None])
+    counts = np.stack([(mine & (kind == k)[:, None]).sum((2, 3)) for k in range(KINDS)], 2)
+    yield "unseen", records["unseen"] + counts != records["copies"][:, None]

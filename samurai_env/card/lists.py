@@ -4,13 +4,12 @@ The list of the printed game is not known in full, so it is data that can be rep
 file of the same form as `data/cards.json` and makes it a value of the option `cards`.
 """
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta, Struct
 
 from samurai_env.card.cards import (
     CARDS,
@@ -21,11 +20,13 @@ from samurai_env.card.cards import (
     VILLAGE_KINDS,
     VILLAGES_BY_SYMBOLS,
 )
-from samurai_env.core.checks import shown
 from samurai_env.core.game import Option
+from samurai_env.core.texts import listed, one_line, shown
+from samurai_env.json_files import read_json
 
 DATA = Path(__file__).parent / "data"
 DEFAULT = "reconstruction"
+LONGEST_NAME = 40  # characters; it is part of every spec
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,39 @@ class CardList:
         return {"copies": copies, "village_copies": np.array(self.villages, np.int8)}
 
 
+class InfluenceCard(Struct):
+    """An influence card of the file."""
+
+    type: str
+    value: int
+
+
+class VillageCard(Struct):
+    """A kind of village card of the file."""
+
+    symbols: Annotated[list[str], Meta(min_length=1, max_length=8)]
+    count: Annotated[int, Meta(ge=0, le=100)]
+
+
+class InfluenceCards(Struct):
+    """Where the file has its influence cards."""
+
+    cards: list[InfluenceCard]
+
+
+class VillageCards(Struct):
+    """Where the file has its village cards."""
+
+    cards: list[VillageCard]
+
+
+class CardFile(Struct):
+    """The form of a card list; what else the file holds is for readers."""
+
+    influence_cards: InfluenceCards
+    village_cards: VillageCards
+
+
 _lists: dict[str, CardList] = {}
 
 
@@ -58,7 +92,7 @@ class CardsOption(Option):
     def check(self, label: str, value: Any, num_players: int) -> Any:
         """The name of a known list, for any number of players."""
         if not isinstance(value, str) or value not in _lists:
-            raise ValueError(f"{label} is one of {', '.join(_lists)}, not {shown(value)}; load_cards reads other lists")
+            raise ValueError(f"{label} is one of {listed(_lists)}, not {shown(value)}; load_cards reads other lists")
         return value
 
     def parse(self, name: str, text: str) -> Any:
@@ -85,13 +119,11 @@ def load_cards(path: str | Path, name: str) -> CardList:
         ValueError: the file or the name cannot be used; the text says why.
     """
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path} is not JSON: {error}") from error
-    try:
-        return register_cards(CardList(_influence(data), _villages(data)), name)
+        data = read_json(path, CardFile, 2**20)
+        cards = CardList(_influence(data.influence_cards.cards), _villages(data.village_cards.cards))
+        return register_cards(cards, name)
     except ValueError as error:
-        raise ValueError(f"card list {path}: {error}") from error
+        raise ValueError(f"card list {one_line(path, 80)}: {one_line(error, 180)}") from None
 
 
 def register_cards(cards: CardList, name: str) -> CardList:
@@ -100,29 +132,20 @@ def register_cards(cards: CardList, name: str) -> CardList:
     Raises:
         ValueError: not a name, or the name of another list.
     """
-    if not name or not all(c.isalnum() or c in "_-." for c in name):
-        raise ValueError(f"a list's name is made of letters, digits and _-., not {name!r}")
+    if not name or len(name) > LONGEST_NAME or not all(c.isalnum() or c in "_-." for c in name):
+        raise ValueError(f"a list's name is made of up to {LONGEST_NAME} letters, digits and _-., not {shown(name)}")
     if _lists.setdefault(name, cards) != cards:
-        raise ValueError(f"there is another list of the name {name!r}")
+        raise ValueError(f"there is another list of the name {shown(name)}")
     return cards
 
 
-def _entries(data: Any, part: str) -> list[Mapping[str, Any]]:
-    """The entries of a part of the file."""
-    cards = data.get(part) if isinstance(data, dict) else None
-    entries = cards.get("cards") if isinstance(cards, dict) else None
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise ValueError(f"{part}.cards should be a list of objects")
-    return entries
-
-
-def _influence(data: Any) -> tuple[int, ...]:
+def _influence(cards: list[InfluenceCard]) -> tuple[int, ...]:
     copies = [0] * KINDS
-    for number, entry in enumerate(_entries(data, "influence_cards"), 1):
-        kind = (entry.get("type"), entry.get("value"))
-        if kind not in KIND_NAMES or isinstance(kind[1], bool):
+    for number, card in enumerate(cards, 1):
+        kind = (card.type, card.value)
+        if kind not in KIND_NAMES:
             raise ValueError(
-                f"influence card {number} is {kind[0]!r} {kind[1]!r}; "
+                f"influence card {number} is {shown(kind[0], 20)} {shown(kind[1], 20)}; "
                 f"there are {', '.join(f'{name} {value}' for name, value in KIND_NAMES)}"
             )
         copies[KIND_NAMES.index(kind)] += 1
@@ -135,17 +158,15 @@ def _influence(data: Any) -> tuple[int, ...]:
     return tuple(copies)
 
 
-def _villages(data: Any) -> tuple[int, ...]:
+def _villages(cards: list[VillageCard]) -> tuple[int, ...]:
     counts = dict.fromkeys(VILLAGE_KINDS, 0)
-    for number, entry in enumerate(_entries(data, "village_cards"), 1):
-        symbols, count = entry.get("symbols"), entry.get("count")
-        if not isinstance(symbols, list) or not symbols or any(symbol not in SHAPES for symbol in symbols):
-            raise ValueError(f"village card {number} has the symbols {symbols!r}; there are {', '.join(SHAPES)}")
+    for number, card in enumerate(cards, 1):
+        symbols = card.symbols
+        if any(symbol not in SHAPES for symbol in symbols):
+            raise ValueError(f"village card {number} has the symbols {shown(symbols)}; there are {', '.join(SHAPES)}")
         if len(set(symbols)) < len(symbols):
             raise ValueError(f"village card {number} shows a symbol twice: {', '.join(symbols)}")
-        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            raise ValueError(f"village card {number} has the count {count!r}")
-        counts[sum(1 << SHAPES.index(symbol) for symbol in symbols)] += count
+        counts[sum(1 << SHAPES.index(symbol) for symbol in symbols)] += card.count
     for symbols_on_card, expected in VILLAGES_BY_SYMBOLS.items():
         found = sum(count for kind, count in counts.items() if kind.bit_count() == symbols_on_card)
         if found != expected:

@@ -5,17 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from samurai_env.core.texts import shown
+
 SEEDS = 2**63  # seeds are below
-LONGEST = 60  # characters of a value in an error
-
-
-def shown(value: Any) -> str:
-    """A value as a few words of one line, for an error."""
-    try:
-        text = " ".join(repr(value).split())
-    except Exception:  # such as an integer of more digits than Python writes
-        text = f"a value of type {type(value).__name__}"
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def is_whole(value: Any) -> bool:

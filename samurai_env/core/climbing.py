@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.bits import lowest
 from samurai_env.core.compile import bind
 from samurai_env.core.game import Game
@@ -136,7 +137,7 @@ def write_found(path: Path, script: str, asked: argparse.Namespace, weights: lis
     origin = f"python -m {script} --minutes {asked.minutes:g} --samples {asked.samples} --seed {asked.seed}"
     status = "parameters of the built-in player and the evaluation, found by self-play"
     found = {"status": status, "origin": origin, "weights": weights, "evaluation": evaluation}
-    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_atomically(path, json.dumps(found, indent=1) + "\n")
 
 
 def search_nearby(loss: Callable[[np.ndarray], float], start: np.ndarray, rng: np.random.Generator) -> np.ndarray:

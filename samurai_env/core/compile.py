@@ -5,25 +5,24 @@ a change of a rule in *another* file (or of a data file frozen into the code), a
 a generic loop was bound to. `jit` answers the first by stamping every cache entry with a hash of all
 compiled sources, `bind` the second by giving each bound copy a qualified name of its own.
 
-Two faults of numba's own are mended here as well, both of which load wrong code without a word:
-
-- The name of a record type in a compiled symbol is a number that counts up in each process. Code for two kinds
-  of record, cached by two processes, may thus have the same symbols, and a third process that loads both runs one
-  in place of the other. Here the number is a hash of the record's layout.
-- Two processes that cache different signatures of a function at the same time may both call their file "1". Here
-  the file is named after the signature.
+A fault of numba's own is mended here as well, which runs wrong code without a word: the name of a record type in a
+compiled symbol is a number that counts up in each process. Code for two kinds of record, cached by two processes, may
+thus have the same symbols, and a third process that loads both runs one in place of the other. Here the number is a
+hash of the record's layout. `core.cache` sees to the files.
 """
 
 import hashlib
 import types
 from collections.abc import Callable, Iterable
-from functools import cache
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core import types as numba_types
-from numba.core.caching import IndexDataCacheFile
+
+from samurai_env.core.cache import Cache
 
 PACKAGE = Path(__file__).resolve().parent.parent
 # Nothing in these folders is compiled, so editing them must not cost anybody a compilation.
@@ -36,16 +35,6 @@ def _record_name(record: numba_types.Record) -> tuple[str, tuple[int]]:
 
 
 numba_types.Record.mangling_args = property(_record_name)  # type: ignore[assignment, method-assign]
-
-
-class _CacheFile(IndexDataCacheFile):
-    """The cached code of one function, each signature in a file of its own name."""
-
-    def save(self, key: Any, data: Any) -> None:
-        """Save the code for a signature; the index is written last, so that it never names a file to come."""
-        name = self._data_name_pattern.replace("{number:d}", hashlib.sha256(repr(key).encode()).hexdigest()[:16])
-        self._save_data(name, data)
-        self._save_index({**self._load_index(), key: name})
 
 
 @cache
@@ -78,20 +67,14 @@ def jit(function: Callable[..., Any], inline: bool = False, calls: Iterable[Any]
         calls: compiled functions that it may call and that lie neither in the package nor beside it.
 
     Returns:
-        The numba dispatcher. Stale cache entries are ignored and then overwritten, so an edited rule
-        is never run in its old form. Without a writable place for the cache it just compiles.
+        The numba dispatcher. Stale and damaged cache entries are ignored and then overwritten, so an edited
+        rule is never run in its old form. Without a writable place for the cache it just compiles.
     """
     dispatcher: Any = numba.njit(nogil=True, error_model="numpy", forceinline=inline)(function)
-    try:
-        dispatcher.enable_caching()
-    except RuntimeError:  # numba found no directory that it may write to
-        return dispatcher
-    # The stamp numba would use is the modification time of one file.
     sources = [function, *(called.py_func for called in calls)]
-    stamp = source_stamp(frozenset(Path(source.__code__.co_filename).resolve().parent for source in sources))
-    plain = dispatcher._cache._cache_file
-    base = plain._index_name.removesuffix(".nbi")
-    dispatcher._cache._cache_file = _CacheFile(plain._cache_path, base, stamp)
+    folders = frozenset(Path(source.__code__.co_filename).resolve().parent for source in sources)
+    with suppress(RuntimeError):  # numba found no directory that it may write to
+        dispatcher._cache = Cache(function, partial(source_stamp, folders))
     return dispatcher
 
 

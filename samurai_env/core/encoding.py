@@ -6,7 +6,7 @@ from textwrap import shorten
 
 import numpy as np
 
-from samurai_env.core.checks import shown
+from samurai_env.core.texts import shown
 
 
 @dataclass(frozen=True)

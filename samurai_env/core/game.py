@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from samurai_env.core.checks import checked_count, is_whole, shown
+from samurai_env.core.checks import checked_count, is_whole
 from samurai_env.core.encoding import Encoding
 from samurai_env.core.record import Field, check_record, record_type
+from samurai_env.core.texts import shown
 
 
 @dataclass(frozen=True)
@@ -320,6 +321,12 @@ class Variant:
         for name in self.game.settings(self.num_players, self.options):
             if np.any(records[name] != self._blank[0][name]):
                 raise ValueError(f"field {name!r} of the saved game is not what {self.spec} means here")
-        for name, wrong in self.game.contradictions(np.asarray(records).reshape(-1)):
+        rows = np.asarray(records).reshape(-1)
+        for name, wrong in self.game.contradictions(rows):
             if np.any(wrong):
                 raise ValueError(f"field {name!r} of the saved game contradicts its other fields")
+        words = np.zeros(self.num_words, np.uint64)
+        for i in np.flatnonzero(rows["over"] == 0):
+            self.game.compiled.legal(rows[i], words)
+            if not words.any():
+                raise ValueError("the saved game is not over, yet no action is legal")

@@ -8,8 +8,9 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import OrderEnforcingWrapper
 
-from samurai_env.core.checks import is_seat, shown, whole
+from samurai_env.core.checks import is_seat, whole
 from samurai_env.core.loops import ILLEGAL, OVER, loops_of
+from samurai_env.core.texts import shown
 from samurai_env.envs.common import (
     RENDER_MODES,
     REWARDS,

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from samurai_env.core.checks import checked_seed, shown
+from samurai_env.core.checks import checked_seed
 from samurai_env.core.game import Variant, find_game
 from samurai_env.core.random import next_seed
+from samurai_env.core.texts import shown
 
 REWARDS = ("result", "shaped")
 RENDER_MODES = ("ansi", "svg", "rgb_array")

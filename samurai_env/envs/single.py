@@ -8,9 +8,10 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 
 from samurai_env.core.bits import pick_legal
-from samurai_env.core.checks import is_seat, shown, whole
+from samurai_env.core.checks import is_seat, whole
 from samurai_env.core.loops import loops_of
 from samurai_env.core.random import below, mix
+from samurai_env.core.texts import shown
 from samurai_env.envs.common import (
     RENDER_MODES,
     REWARDS,

@@ -1,20 +1,23 @@
 """Gymnasium vector environment of any game: thousands of games in one process, stepped by compiled loops."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from gymnasium.error import ResetNeeded
+from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.ma import MaskedArray
 
 from samurai_env.core import loops
 from samurai_env.core.bits import first_missing
-from samurai_env.core.checks import checked_seed, shown, whole
+from samurai_env.core.checks import checked_seed, whole
 from samurai_env.core.game import nothing_more
 from samurai_env.core.loops import loops_of
 from samurai_env.core.random import next_seed
+from samurai_env.core.texts import shown
 from samurai_env.core.workers import Worker
 from samurai_env.envs.common import (
     REWARDS,
@@ -24,13 +27,17 @@ from samurai_env.envs.common import (
     observation_space,
     random_seed,
 )
-from samurai_env.position import IllegalActionError, Position
+from samurai_env.envs.guard import Guard
+from samurai_env.position import IllegalActionError, Position, parse_spec
 
 MODES = {
     AutoresetMode.SAME_STEP: loops.SAME_STEP,
     AutoresetMode.NEXT_STEP: loops.NEXT_STEP,
     AutoresetMode.DISABLED: loops.DISABLED,
 }
+MAX_GAMES, MAX_THREADS = 2**31 - 1, 256
+# What a copy makes anew: its own threads, other views of its own arrays, arrays that are written before they are read.
+NOT_COPIED = {"_loops", "_observing", "_bytes", "_last", "_final", "_over", "_job", "_workers", "_guard"}
 Outcome = tuple[dict[str, np.ndarray], dict[str, Any]]
 
 
@@ -54,7 +61,12 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     the end in `info["final_info"]`. NEXT_STEP spends a step, whose action is ignored, on the reset. DISABLED leaves
     finished games until `reset(options={"reset_mask": mask})`; actions for them are ignored.
 
-    To copy or save games keep a copy of `states`, to go on from it use `restore`; never write into `states`.
+    To save games keep a copy of `states`, to go on from it use `restore`; never write into `states`. `copy.deepcopy`
+    and `pickle` make another environment that goes on as this one would, with threads of its own; a copy of a closed
+    environment is closed.
+
+    One thread at a time: while a call is under way, another thread's raises RuntimeError. After `close` every call
+    raises Gymnasium's ClosedEnvironmentError.
 
     Args:
         game: name of the game.
@@ -63,7 +75,8 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         encoding: how observations are written; the game's first if None.
         reward: "result": the returns at the end, 0 before; "shaped": plus the growth of the game's `progress`.
         autoreset_mode: a Gymnasium `AutoresetMode` or its value as text ("SameStep", ...).
-        threads: games are shared out among so many threads (default 1; more pays from about 1,000 games on).
+        threads: games are shared out among so many threads, at most 256 and no more than there are games (default 1;
+            more pays from about 1,000 games on).
         options: the game's options.
 
     Raises:
@@ -88,6 +101,10 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         num_envs, threads = whole("num_envs", num_envs), whole("threads", threads)
         if num_envs < 1 or threads < 1:
             raise ValueError(f"num_envs and threads are at least 1, not {num_envs} and {threads}")
+        if num_envs > MAX_GAMES or threads > MAX_THREADS:
+            raise ValueError(
+                f"num_envs is at most {MAX_GAMES:,} and threads {MAX_THREADS}, not {num_envs} and {threads}"
+            )
         self.variant = make_variant(type(self), game, num_players, options)
         self.num_envs = num_envs
         self.encoding = self.variant.encoding_name(encoding)
@@ -99,42 +116,65 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._shaped = reward == "shaped"
         self._begun = False
-        self._loops = loops_of(self.variant.game)
-        self._observing = self._loops.observing[self.encoding]
         self._mode = MODES[self.autoreset_mode]
         self._same_step = self._mode == loops.SAME_STEP
         self._tells = self.variant.game.describe_results is not nothing_more
+        self._threads = threads
         self._make_buffers()
-        size = -(-num_envs // threads)
-        parts = [slice(start, start + size) for start in range(0, num_envs, size)]
-        self._job, *jobs = [self._arguments(part) for part in parts]
-        self._workers = [Worker(self._observing.keep_stepping, job) for job in jobs]
+        self._connect()
 
     def _make_buffers(self) -> None:
+        """Make all arrays that a copy of the environment has copies of."""
         variant, count = self.variant, self.num_envs
         shape = variant.encoding(self.encoding).shape
         self.states = variant.new(count)
         self.states["seed"] = np.uint64(random_seed()) + np.arange(count, dtype=np.uint64)  # begun by nobody yet
-        # The same memory as plain bytes: of a structured array NumPy copies chosen rows field by field, which is slow.
-        self._bytes = self.states.view(np.dtype((np.void, variant.dtype.itemsize)))
         self._words = np.zeros((count, variant.num_words), np.uint64)  # what is legal, whatever callers do to the masks
         self._masks = np.zeros((count, variant.num_actions), np.int8)
         self._observations = np.zeros((count, *shape), np.int8)
-        self._last, self._final = self.states, self._observations
-        if self._same_step:  # only there a game that ends is gone when the step returns
-            self._last, self._final = variant.new(count), np.zeros((count, *shape), np.int8)
         self._actions = np.zeros(count, np.int64)
         self._own = np.zeros(count, np.float32)
         self._rewards = np.zeros((count, variant.num_players), np.float32)
         self._returns = np.zeros((count, variant.num_players), np.float32)
         self._done = np.zeros(count, np.bool_)  # over, and not begun anew by itself in the same step
         self._ended = np.zeros(count, np.bool_)  # in the last step
-        self._over = self._ended if self._same_step else self._done
+        self._cut = np.zeros(count, np.bool_)  # whether the game that was last over in this row was cut off
         self._terminated = np.zeros(count, np.bool_)
         self._truncated = np.zeros(count, np.bool_)
         self._actor = np.zeros(count, np.int8)
         self._seat = np.zeros(count, np.int8)
         self._rows = np.arange(count)
+
+    def _connect(self) -> None:
+        """Make what `NOT_COPIED` names from the rest."""
+        self._guard = Guard()
+        self._loops = loops_of(self.variant.game)
+        self._observing = self._loops.observing[self.encoding]
+        # The same memory as plain bytes: of a structured array NumPy copies chosen rows field by field, which is slow.
+        self._bytes = self.states.view(np.dtype((np.void, self.states.itemsize)))
+        self._last, self._final, self._over = self.states, self._observations, self._done
+        if self._same_step:  # only there a game that ends is gone when the step returns
+            self._last, self._final = self.variant.new(self.num_envs), np.zeros_like(self._observations)
+            self._over = self._ended
+        size = -(-self.num_envs // self._threads)
+        parts = [slice(start, start + size) for start in range(0, self.num_envs, size)]
+        self._job, *jobs = [self._arguments(part) for part in parts]
+        self._workers = [] if self.closed else [Worker(self._observing.keep_stepping, job) for job in jobs]
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._guard:
+            self._settle()
+            kept = {name: value for name, value in self.__dict__.items() if name not in NOT_COPIED}
+            arrays = {name: value.copy() for name, value in kept.items() if isinstance(value, np.ndarray)}
+        return {**kept, **arrays, "variant": self.variant.spec}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        variant = parse_spec(state["variant"])
+        space, dtype = observation_space(variant, state["encoding"]), state["states"].dtype
+        if (dtype, state["single_observation_space"]) != (variant.dtype, space):
+            raise ValueError("this environment was saved by another version of samurai_env, whose records differ")
+        self.__dict__.update(state, variant=variant, states=state["states"].view(variant.dtype))
+        self._connect()
 
     def _arguments(self, part: slice) -> tuple[Any, ...]:
         """The arguments of `batch_step` for the games of `part`."""
@@ -166,11 +206,25 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             options: {"reset_mask": bool (num_envs,)} begins only those games anew.
 
         Raises:
-            ResetNeeded: a mask that leaves out games at the first reset.
+            ClosedEnvironmentError: after `close`.
+            ResetNeeded: a mask that leaves out games at the first reset, or after a call that was interrupted.
+            RuntimeError: another thread uses the environment.
             TypeError: a seed that is not an integer, a mask that is not an array of bool.
             ValueError: a wrong number of seeds, an impossible seed, or a mask of another shape.
         """
-        rows = self._rows
+        with self._guard:
+            self._check_open()
+            rows = self._chosen(options)
+            seeds = self._seeds(seed)
+            self._settle()
+            self._begun = False  # until it is done: after Ctrl-C some games may be begun and others not
+            self._begin(rows, [seeds[row] for row in rows])
+            self._done[rows] = False
+            self._begun = True
+            return self._observed(), {"seat": self._seat}
+
+    def _chosen(self, options: dict[str, Any] | None) -> np.ndarray:
+        """The rows that a reset begins anew; errors as `reset` names them."""
         if options and "reset_mask" in options:
             mask = options["reset_mask"]
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
@@ -180,18 +234,21 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             rows = np.flatnonzero(mask)
             if not self._begun and len(rows) < self.num_envs:
                 raise ResetNeeded("the first reset begins all games")
+            return rows
+        return self._rows
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        """The seed of each game; errors as `reset` names them."""
         if seed is None:
-            seed = [None] * self.num_envs
-        elif not isinstance(seed, (Sequence, np.ndarray)):
-            seed = range(checked_seed(seed), int(seed) + self.num_envs)
+            return [None] * self.num_envs
+        if isinstance(seed, np.ndarray):
+            seed = seed.tolist()
+        if not isinstance(seed, Sequence) or isinstance(seed, (str, bytes, bytearray)):
+            first = checked_seed(seed)
+            seed = range(first, first + self.num_envs)
         if len(seed) != self.num_envs:
             raise ValueError(f"{len(seed)} seeds for {self.num_envs} games")
-        seeds = [None if s is None else checked_seed(s) for s in seed]
-        self._settle()
-        self._begin(rows, [seeds[row] for row in rows])
-        self._begun = True
-        self._done[rows] = False
-        return self._observed(), {"seat": self._seat}
+        return [None if s is None else checked_seed(s) for s in seed]
 
     def _begin(self, rows: np.ndarray, seeds: Sequence[int | None]) -> None:
         """Begin the games in these rows; where there is no seed, the game that follows the last there."""
@@ -216,6 +273,8 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         In SAME_STEP games that are over are followed by the next.
 
         Raises:
+            ClosedEnvironmentError: after `close`.
+            RuntimeError: another thread uses the environment.
             TypeError: not an array.
             ValueError: another number of games, another kind of record, other options, or records that no legal game
                 can hold.
@@ -224,20 +283,27 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             raise TypeError(f"states is a NumPy array, not {shown(states)}")
         variant = self.variant
         if states.shape != self.states.shape or states.dtype != self.states.dtype:
-            raise ValueError(f"{len(states)} records of this kind do not fit {self.num_envs} games of {variant.spec}")
-        variant.check(states)
-        self._settle()
-        self.states[:] = states
-        self._begun = True
-        self._look(self._rows, self.states)
-        over = self.states["over"].nonzero()[0]
-        if self._same_step:
-            self._begin(over, [None] * len(over))
-        else:
-            self._done[:] = self.states["over"]
-            for row in over:
-                self._truncated[row] = ending(variant, self.states[row])[1]
-        return self._observed(), {"seat": self._seat}
+            shape = states.shape
+            raise ValueError(
+                f"records of shape {shape} of this kind do not fit {self.num_envs} games of {variant.spec}"
+            )
+        with self._guard:
+            self._check_open()
+            states = np.array(states, variant.dtype)  # a copy: what is checked is what is played
+            variant.check(states)
+            over = states["over"].nonzero()[0]
+            cut = [ending(variant, states[row])[1] for row in over]
+            self._settle()
+            self._begun = False  # as in `reset`
+            self.states[:] = states
+            self._look(self._rows, self.states)
+            if self._same_step:
+                self._begin(over, [None] * len(over))
+            else:
+                self._done[:] = self.states["over"]
+                self._cut[over] = cut
+            self._begun = True
+            return self._observed(), {"seat": self._seat}
 
     def step(
         self, actions: np.ndarray
@@ -248,52 +314,74 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             actions: integers (num_envs,); those of finished games are ignored.
 
         Raises:
+            ClosedEnvironmentError: after `close`.
             IllegalActionError: an illegal action, named with its game; no game has changed.
-            ResetNeeded: before the first reset, or after a step that Ctrl-C or an error has interrupted.
-            RuntimeError: with several threads, after `close` or a fork.
-            ValueError: `actions` of another shape or not integers.
+            ResetNeeded: before the first reset, or after a call that Ctrl-C or an error has interrupted.
+            RuntimeError: another thread uses the environment; with several threads of its own, after a fork.
+            ValueError: `actions` of another shape, not integers, or masked.
         """
-        self._actions[:] = self._checked(actions)
+        if not self._guard.enter(False):  # as `with`, in a third of the time
+            raise self._guard.refusal()
         try:
-            for worker in self._workers:
-                worker.begin()
-            count = self._observing.batch_step(*self._job) + sum([worker.result() for worker in self._workers])
-        except BaseException:  # such as Ctrl-C: some games may have made the step and others not
-            self._begun = False
-            self._settle()
-            raise
-        rewards = self._own.copy()
-        info: dict[str, Any] = {"seat": self._seat, "actor": self._actor, "rewards": self._rewards}
-        self._truncated &= self._over
-        if count:
-            self._finish(info)
-        np.greater(self._over, self._truncated, out=self._terminated)
-        return self._observed(), rewards, self._terminated, self._truncated, info
+            self._take(actions)
+            try:
+                for worker in self._workers:
+                    worker.begin()
+                count = self._observing.batch_step(*self._job) + sum([worker.result() for worker in self._workers])
+                rewards = self._own.copy()
+                info: dict[str, Any] = {"seat": self._seat, "actor": self._actor, "rewards": self._rewards}
+                if count:
+                    self._finish(info)
+                np.logical_and(self._cut, self._over, out=self._truncated)
+                np.greater(self._over, self._truncated, out=self._terminated)
+                return self._observed(), rewards, self._terminated, self._truncated, info
+            except BaseException:  # such as Ctrl-C: some games may have made the step and others not
+                self._begun = False
+                self._settle()
+                raise
+        finally:
+            self._guard.leave()
 
     def _settle(self) -> None:
-        """Wait for threads that still step their games after an interrupted `step`."""
+        """Wait for threads that still step their games after an interrupted `step`; those that have ended do not."""
         for worker in self._workers:
-            worker.result()
+            with suppress(RuntimeError):
+                worker.result()
 
-    def _checked(self, actions: np.ndarray) -> np.ndarray:
-        """The actions as the compiled loop takes them; errors as `step` names them."""
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ClosedEnvironmentError("the environment is closed: make a new one")
+
+    def _take(self, actions: np.ndarray) -> None:
+        """Write the actions where the compiled loop finds them; errors as `step` names them."""
         if not self._begun:
+            self._check_open()
             raise ResetNeeded("call reset() first")
+        if isinstance(actions, MaskedArray):
+            raise ValueError("actions are a plain array, not a masked one: every game needs its action")
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(
                 f"actions are integers of shape ({self.num_envs},), not {actions.dtype} of shape {actions.shape}"
             )
-        actions = np.ascontiguousarray(actions, np.int64)
-        game = first_missing(self._words, actions, self._done)
+        self._actions[:] = actions  # a copy: what is checked is what is carried out
+        game = first_missing(self._words, self._actions, self._done)
         if game >= 0:
-            position = Position(self.variant)
-            position.states[0] = self.states[game]
-            try:
-                position.step(int(actions[game]))
-            except IllegalActionError as error:
-                raise IllegalActionError(f"game {game}: {error}") from None
-        return actions
+            action = int(self._actions[game])
+            if actions.dtype.kind == "u":  # the largest have become negative in the copy
+                action %= 2**64
+            raise IllegalActionError(f"game {game}: {self._why_illegal(game, action)}")
+
+    def _why_illegal(self, game: int, action: int) -> str:
+        if not 0 <= action < self.variant.num_actions:
+            return f"there is no action {action}; actions are 0 to {self.variant.num_actions - 1}"
+        position = Position(self.variant)
+        position.states[0] = self.states[game]
+        try:
+            position.step(action)
+        except IllegalActionError as error:
+            return str(error)
+        return f"action {action} was illegal when the last call returned; `states` has been written into since"
 
     def _finish(self, info: dict[str, Any]) -> None:
         """Tell of the games that have just ended."""
@@ -318,12 +406,18 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             column[rows] = values
             told[key], told[f"_{key}"] = column, self._ended
             if key == "result":
-                self._truncated[rows] = values == "truncated"
+                self._cut[rows] = values == "truncated"
 
     def _observed(self) -> dict[str, np.ndarray]:
         return {"observation": self._observations, "action_mask": self._masks}
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Stop the threads."""
-        for worker in self._workers:
-            worker.stop()
+        """Stop the threads.
+
+        Raises:
+            RuntimeError: another thread uses the environment.
+        """
+        with self._guard:
+            self.closed, self._begun = True, False
+            for worker in self._workers:
+                worker.stop()

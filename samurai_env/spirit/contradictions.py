@@ -4,8 +4,30 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from samurai_env.spirit.cards import CARDS, MOST, SAMURAI, SYMBOL, SYMBOLS, VALUE
-from samurai_env.spirit.state import IN_HAND, INTRUDER_STACK, LEFT0, LINE0, RAIDERS, RUNNING
+from samurai_env.spirit.cards import (
+    CARDS,
+    DOLL,
+    EXTRA_OFFICERS,
+    FIRST,
+    MOST,
+    PLUNDERERS_EACH,
+    SAMURAI,
+    SYMBOL,
+    SYMBOLS,
+    VALUE,
+)
+from samurai_env.spirit.setup import ALWAYS, FEW, TWO_DOLLS
+from samurai_env.spirit.state import (
+    BOX,
+    IN_HAND,
+    INTRUDER_STACK,
+    LEFT0,
+    LINE0,
+    PLACE_KNOWN,
+    RAIDERS,
+    RUNNING,
+    UNSEEN,
+)
 
 NUMBERS = np.arange(CARDS)
 
@@ -38,3 +60,28 @@ def contradictions(records: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
 
     yield "choices", (records["choices"] > 0) == records["over"]
     yield "result", (records["result"] != RUNNING) != records["over"]
+    yield from _hidden(records)
+
+
+def _hidden(records: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """As many cards of each kind are in the game as the level says, and each lies where what is known allows."""
+    where, known, turn = records["where"], records["known"], records["round"].astype(np.int64)[:, None]
+    box, level, players = where == BOX, records["difficulty"], records["players"].astype(np.int64)
+    for i in range(3):
+        joined = PLUNDERERS_EACH[level] * players if i == 0 else players + EXTRA_OFFICERS[level]
+        in_game = (~box)[:, FIRST[i] : FIRST[i + 1]].sum(1)
+        yield "where", in_game != joined * (turn[:, 0] > i)
+    open_tokens = (players <= FEW) | (records["two_player_rules"] == ALWAYS)
+    dolls = (~box & (SYMBOL == DOLL) & (FIRST[1] > NUMBERS)).sum(1)
+    yield "where", open_tokens & (turn[:, 0] == 1) & (dolls < TWO_DOLLS)
+
+    in_stack, placed = (where == RAIDERS) | (where == INTRUDER_STACK), known == PLACE_KNOWN
+    yield "known", box & (known != UNSEEN)
+    yield "known", ~box & (known == UNSEEN) & (~in_stack | (FIRST[turn - 1] > NUMBERS))
+    yield "known", placed & ~in_stack
+    yield "known", ~placed & (known > records["recycles"][:, None])
+    arrived, used = records["arrived"], records["intruders_left"][:, None] > NUMBERS
+    yield "arrived", used & (arrived > records["recycles"][:, None])
+    yield "arrived", used[:, 1:] & (arrived[:, 1:] < arrived[:, :-1])
+    of_place = np.take_along_axis(known, records["intruders"].astype(np.int64), 1)
+    yield "arrived", used & (of_place != PLACE_KNOWN) & (of_place > arrived)

@@ -36,6 +36,9 @@ def redetermine(state, seat, rng):
     deal(state, rng)
     while has_open_tokens(state) and state.round == 1 and dolls_in_game(state) < TWO_DOLLS:
         deal(state, rng)
+    # What lay above the stacks: a raider that joined the intruders unseen is still there.
+    state.raiders[state.raiders_left :] = 0
+    state.intruders[state.intruders_left :] = 0
 
 
 @jit

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from samurai_env.core.checks import is_seat, shown
+from samurai_env.core.checks import is_seat
 from samurai_env.core.game import Option
+from samurai_env.core.texts import shown
 from samurai_env.spirit.cards import LEVELS, MOST, SAMURAI
 from samurai_env.spirit.state import RANDOM, TWO_PLAYER_RULES
 

@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 
+from samurai_env.atomic_write import write_atomically
 from samurai_env.core.bits import pick
 from samurai_env.core.climbing import Climber, read_command_line
 from samurai_env.core.compile import jit
@@ -156,7 +157,7 @@ def write(weights, scale, start):
     for name, found in (("outlook", outlook), ("evaluation", evaluation)):
         text = json.dumps({"origin": origin, **found})
         text = text.replace("]], ", "]],\n  ").replace("], ", "],\n  ") + "\n"
-        (DATA / f"{name}.json").write_text(text, encoding="utf-8")
+        write_atomically(DATA / f"{name}.json", text)
 
 
 if __name__ == "__main__":

@@ -139,7 +139,7 @@ def _replaced(door: Any, rng: random.Random) -> Any:
 def _words(arguments: dict[str, Any], names: tuple[str, ...]) -> str:
     import numpy as np
 
-    from samurai_env.core.checks import shown
+    from samurai_env.core.texts import shown
 
     def words(value: Any) -> str:
         if isinstance(value, np.ndarray):
@@ -154,7 +154,7 @@ def _one(door: Any, arguments: dict[str, Any], guarded: Any, where: str) -> str:
     """Make a call; whether it was taken or refused."""
     from gymnasium.error import Error as GymnasiumError
 
-    from samurai_env.core.checks import shown
+    from samurai_env.core.texts import shown
 
     refusals = (TypeError, ValueError, IndexError, KeyError, GymnasiumError, *((MemoryError,) if door.counts else ()))
     before = door.unchanged()

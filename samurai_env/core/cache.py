@@ -1,0 +1,104 @@
+"""Compiled code on disk: damage is noticed before it is run, and nothing that happens to the files ends a run.
+
+numba unpickles and runs whatever it finds in its cache, and raises what the disk raises. Here each signature of a
+function has one file, without an index. It begins with a SHA-256 over what the code depends on and over the code,
+checked before anything is unpickled. What does not pass is compiled again and written anew.
+
+The hash finds damage, not malice: whoever may write to the folder can run code.
+"""
+
+import hashlib
+import pickle
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache
+from numba.core.serialize import dumps
+
+HASH_SIZE = hashlib.sha256().digest_size
+
+
+class Entries:
+    """The cache files of one function, one for each signature.
+
+    Args:
+        folder: where they are.
+        base: how their names begin.
+        stamp: hash of the sources; code with another stamp is not loaded.
+    """
+
+    def __init__(self, folder: Path, base: str, stamp: str) -> None:
+        self._folder, self._base, self._stamp = folder, base, stamp
+
+    def load(self, key: Any) -> Any:
+        """The code of a signature; None if there is none that is whole and fresh."""
+        name = _name(key)
+        try:
+            content = memoryview(self._path(name).read_bytes())
+        except OSError:
+            return None
+        code = content[HASH_SIZE:]
+        return pickle.loads(code) if content[:HASH_SIZE] == self._hash(name, code) else None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write the code of a signature.
+
+        There is no temporary file: what is half-written does not pass the check. The file is always a new one, so
+        that two processes never write into the same.
+        """
+        name, code = _name(key), dumps(data)
+        path = self._path(name)
+        path.unlink(missing_ok=True)
+        with path.open("xb") as file:
+            file.write(self._hash(name, code))
+            file.write(code)
+
+    def flush(self) -> None:
+        """Remove the files of all signatures."""
+        for path in self._folder.glob(f"{self._base}.*.nbc"):
+            path.unlink(missing_ok=True)
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{self._base}.{name[:16]}.nbc"
+
+    def _hash(self, name: str, code: bytes | memoryview) -> bytes:
+        digest = hashlib.sha256(f"{numba.__version__} {self._stamp} {self._base} {name}\n".encode())
+        digest.update(code)
+        return digest.digest()
+
+
+def _name(key: Any) -> str:
+    """What tells an entry from others of its function: a hash of numba's key, which leaves bounds checks out."""
+    checked = numba.config.BOUNDSCHECK  # type: ignore[attr-defined]
+    return hashlib.sha256(repr((key, checked)).encode()).hexdigest()
+
+
+class Cache(FunctionCache):
+    """numba's cache of one function, with `Entries` for files.
+
+    Args:
+        function: the plain Python function.
+        stamp: makes the hash of the sources.
+
+    Raises:
+        RuntimeError: there is no folder to write to.
+    """
+
+    def __init__(self, function: Callable[..., Any], stamp: Callable[[], str]) -> None:
+        super().__init__(function)
+        self._cache_file = Entries(Path(self.cache_path), self._impl.filename_base, stamp())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled code for a signature; None if it is to be compiled."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # such as a library whose new release cannot read what the old one wrote
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the compiled code for a signature, if the disk lets us."""
+        with suppress(OSError):  # full, read-only, a limit on file sizes, a folder that is gone
+            super().save_overload(sig, data)

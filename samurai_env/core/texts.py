@@ -1,0 +1,36 @@
+"""Values and foreign texts in error messages: one line, short, whatever they hold."""
+
+from collections.abc import Iterable
+from typing import Any
+
+LONGEST = 280  # characters of an error text
+_MOST = 60  # of a value in it
+
+
+def one_line(text: object, most: int = LONGEST) -> str:
+    """A text on one line, cut to at most `most` characters; what cannot be printed is escaped."""
+    whole = str(text) if not isinstance(text, str) else text
+    cut = " ".join(whole[: 4 * most].split())
+    cut = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in cut)
+    if len(cut) <= most and len(whole) <= 4 * most:
+        return cut
+    return cut[: most - 3].rstrip() + "..."
+
+
+def shown(value: Any, most: int = _MOST) -> str:
+    """A value as `repr` writes it, cut to at most `most` characters on one line."""
+    if isinstance(value, (str, bytes, bytearray)):
+        return one_line(repr(value[: most + 1]), most)
+    if isinstance(value, int) and value.bit_length() > 256:
+        return f"a number of {value.bit_length():,} bits"
+    if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) > most:
+        return f"a {type(value).__name__} of {len(value):,}"
+    try:
+        return one_line(repr(value), most)
+    except Exception:  # a number of too many digits, nested too deep, or an object that cannot be written
+        return f"a {type(value).__name__}"
+
+
+def listed(values: Iterable[object], most: int = 160) -> str:
+    """Values separated by commas, cut to at most `most` characters."""
+    return one_line(", ".join(map(str, values)), most)

@@ -1,0 +1,29 @@
+"""The campaigns of `python -m tests.torture`: each has its contract, and what one finds is told."""
+
+import importlib
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+from tests.torture._campaigns import campaigns, carry_out
+
+
+@pytest.mark.parametrize("name", campaigns())
+def test_each_campaign_has_the_contract(name: str):
+    module = importlib.import_module(f"tests.torture.{name}")
+    assert module.__doc__
+    assert list(inspect.signature(module.run).parameters) == ["long", "seed"]
+    assert inspect.get_annotations(module.run, eval_str=True) == {"long": bool, "seed": int, "return": dict[str, int]}
+
+
+def test_a_campaign_that_fails_is_told_of():
+    assert "No module named 'tests.torture.unheard_of'" in carry_out("unheard_of", False, 1)
+
+
+def test_an_unknown_campaign_is_refused():
+    command = [sys.executable, "-m", "tests.torture", "unheard_of"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "there is no campaign 'unheard_of'; there are cache, " in done.stderr.replace("\n", " ")

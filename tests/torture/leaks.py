@@ -1,0 +1,232 @@
+"""Nothing that a seat gets depends on what is hidden from it.
+
+Games are played twice at once: once as they are, once with what a seat cannot know dealt in another way. As long as
+the seat sees the same, the raw bytes of redetermined records, observations, text, pictures, advice, outlooks and legal
+actions have to be the same too.
+
+    python -c "from tests.torture.leaks import run; print(run(long=False, seed=0))"
+"""
+
+from typing import Any
+
+import numpy as np
+
+from samurai_env.core import bits
+from samurai_env.core.compile import bind, jit
+from samurai_env.core.game import Game, Variant, find_game
+from samurai_env.core.random import below, draw
+from tests.regenerate import GAMES, spirit_variants
+from tests.variants import all_variants
+
+PAIRS = 1024  # of a batch
+SHOWN = 2  # of these, also compared as text and picture
+LONG, SHORT = 10_000_000, 500_000
+
+# Stand-ins, so that editors and linters know the names that `bind` replaces.
+reset: Any = None
+legal: Any = None
+step: Any = None
+redetermine: Any = None
+advise: Any = None
+outlook: Any = None
+observe: Any = None
+remember: Any = None
+draw_alike: Any = None
+
+
+@jit
+def nothing(state, twin, seat):
+    """Leave the twin as it is."""
+
+
+@jit
+def remember_captures(state, twin, seat):
+    """Give the twin the captures: the advice keeps count of them (Ruling 10)."""
+    twin.captured[:] = state.captured
+
+
+@jit
+def same_supply(state, twin, seat):
+    """Let a seat of the board game draw the same tiles in both games, so that they run alike for longer."""
+    twin.supply[seat] = state.supply[seat]
+
+
+@jit
+def same_stacks(state, twin, seat):
+    """Let a seat of the card game draw the same cards in both games, and all the same villages."""
+    twin.stack[seat] = state.stack[seat]
+    twin.village_stack[:] = state.village_stack
+
+
+@jit
+def no_outlook(state, looks):
+    """There is none beside the advice."""
+
+
+REMEMBER = {"samurai": remember_captures}
+DRAW_ALIKE = {"samurai": same_supply, "samurai_card": same_stacks}
+
+
+def gather(n, games, truths, twins, seats, rng, words, others, scores, seen, seen_too):
+    """Fill `truths` and `twins` with positions that the seat in `seats` cannot tell apart.
+
+    Args:
+        n: number of players.
+        games: two records: the game that is played, and its twin.
+        truths: records, out.
+        twins: records, out.
+        seats: int64, out.
+        rng: the stream of everything.
+        words: uint64 scratch, as are `others`, `scores` (float64), `seen` and `seen_too` (int8).
+    """
+    state, twin = games[0], games[1]
+    filled = 0
+    reset(state, draw(rng))
+    sense = below(rng, 3)  # half of the decisions of a game are the advised ones, or all, or none
+    while filled < truths.shape[0]:
+        for _ in range(1 + below(rng, 20)):
+            if state.over:
+                reset(state, draw(rng))
+                sense = below(rng, 3)
+            legal(state, words)
+            action = bits.pick(words, rng)
+            if below(rng, 2) < sense:
+                advise(state, scores)
+                for i in range(scores.shape[0]):
+                    if bits.contains(words, i) and scores[i] > scores[action]:
+                        action = i
+            step(state, action)
+        seat = below(rng, n)
+        games[1] = games[0]
+        redetermine(twin, seat, rng)
+        if below(rng, 2) == 1 and not state.over:
+            draw_alike(state, twin, seat)
+        for _ in range(30):
+            truths[filled], twins[filled], seats[filled] = state, twin, seat
+            filled += 1
+            if filled == truths.shape[0] or state.over:
+                break
+            legal(state, words)
+            legal(twin, others)
+            words &= others
+            if bits.count(words) == 0:
+                break
+            action = bits.pick(words, rng)
+            step(state, action)
+            step(twin, action)
+            observe(state, seat, seen)
+            observe(twin, seat, seen_too)
+            same = state.seat == twin.seat and state.over == twin.over
+            for i in range(seen.shape[0]):
+                same = same and seen[i] == seen_too[i]
+            if not same:
+                break
+
+
+def redetermine_all(states, seats, seed):
+    """Redetermine each record for its seat, with a stream that hangs on nothing but its place."""
+    rng = np.empty(1, np.uint64)
+    for i in range(states.shape[0]):
+        rng[0] = seed + np.uint64(i)
+        redetermine(states[i], seats[i], rng)
+
+
+def first_seen(truths, twins, seats, seen, seen_too):
+    """The first pair that its seat can tell apart, -1 if there is none."""
+    for i in range(truths.shape[0]):
+        observe(truths[i], seats[i], seen)
+        observe(twins[i], seats[i], seen_too)
+        if (seen != seen_too).any():
+            return i
+    return -1
+
+
+def first_advised(truths, twins, seats, words, others, scores, scores_too, looks, looks_too):
+    """The first pair of which the mover's legal actions, advice or outlook differ, -1 if there is none."""
+    for i in range(truths.shape[0]):
+        if truths[i].seat != seats[i] or truths[i].over:
+            continue
+        remember(truths[i], twins[i], seats[i])
+        legal(truths[i], words)
+        legal(twins[i], others)
+        advise(truths[i], scores)
+        advise(twins[i], scores_too)
+        outlook(truths[i], looks)
+        outlook(twins[i], looks_too)
+        if (words != others).any() or (scores != scores_too).any() or (looks != looks_too).any():
+            return i
+    return -1
+
+
+class Search:
+    """The compiled loops of one game, and their scratch for one variant."""
+
+    def __init__(self, variant: Variant) -> None:
+        self.variant, game, c = variant, variant.game, variant.game.compiled
+        shared = {"reset": c.reset, "legal": c.legal, "step": c.step, "redetermine": c.redetermine, "advise": c.advise}
+        shared["remember"] = REMEMBER.get(game.name, nothing)
+        shared["draw_alike"] = DRAW_ALIKE.get(game.name, nothing)
+        shared["outlook"] = no_outlook if c.outlook is None else c.outlook
+        self.gather = bind(gather, game.name, shared | {"observe": c.observe["flat"]})
+        self.redetermine_all = bind(redetermine_all, game.name, shared)
+        self.first_advised = bind(first_advised, game.name, shared)
+        self.first_seen = {
+            name: bind(first_seen, f"{game.name}.{name}", {"observe": function}) for name, function in c.observe.items()
+        }
+        self.words = np.zeros((2, variant.num_words), np.uint64)
+        self.seen = {name: np.zeros((2, *variant.encoding(name).shape), np.int8) for name in c.observe}
+
+    def batch(self, seed: int) -> int:
+        """Compare some pairs of positions; how many of them were not the same record.
+
+        Raises:
+            AssertionError: something hangs on what is hidden; the text says what and how to play it again.
+        """
+        variant = self.variant
+        games, truths, twins = variant.new(2), variant.new(PAIRS), variant.new(PAIRS)
+        seats, rng = np.zeros(PAIRS, np.int64), np.array([seed], np.uint64)
+        scores = np.zeros((2, variant.num_actions))
+        self.gather(variant.num_players, games, truths, twins, seats, rng, *self.words, scores[0], *self.seen["flat"])
+
+        def agree(wrong: int, what: str) -> None:
+            again = f"Search(parse_spec({variant.spec!r})).batch({seed})"
+            assert wrong < 0, f"{what} of seat {seats[wrong]} hang on what is hidden from it: {again}, pair {wrong}"
+
+        for name, compare in self.first_seen.items():
+            agree(compare(truths, twins, seats, *self.seen[name]), f"the observations ({name})")
+        for i in range(0, PAIRS, PAIRS // SHOWN):
+            seat = int(seats[i])
+            for name, show in (("text", variant.game.text), ("picture", variant.game.scene)):
+                agree(i if show(truths[i], seat) != show(twins[i], seat) else -1, f"the {name}")
+        dealt, dealt_too = truths.copy(), twins.copy()
+        self.redetermine_all(dealt, seats, np.uint64(seed))
+        self.redetermine_all(dealt_too, seats, np.uint64(seed))
+        for name in dealt.dtype.names:
+            differs = (dealt[name] != dealt_too[name]).reshape(PAIRS, -1).any(1)
+            agree(int(differs.argmax()) if differs.any() else -1, f"redetermined records (field {name!r})")
+        variant.check(dealt)
+        shape = (2, variant.num_actions, len(variant.game.outlook))
+        looks = np.zeros(shape, np.float32)
+        wrong = self.first_advised(truths, twins, seats, *self.words, *scores, *looks)
+        agree(wrong, "legal actions, advice or outlook")
+        return int((truths.view(np.uint8) != twins.view(np.uint8)).reshape(PAIRS, -1).any(1).sum())
+
+
+def variants_of(game: Game) -> list[Variant]:
+    """All variants, of Samurai Spirit every number of samurai at every level."""
+    return list(spirit_variants().values()) if game.name == "samurai_spirit" else all_variants(game)
+
+
+def run(long: bool, seed: int) -> dict[str, int]:
+    """Compare states of all games and variants; how many, by game, and in how many something hidden differed."""
+    games = [find_game(name) for name in GAMES]
+    counts: dict[str, int] = {}
+    for game in games:
+        variants = variants_of(game)
+        rounds = -(-(LONG if long else SHORT) // (len(games) * PAIRS * len(variants)))
+        for number, variant in enumerate(variants):
+            search = Search(variant)
+            differ = sum(search.batch(1000 * seed + 1_000_000 * number + i) for i in range(rounds))
+            for name, count in ((game.name, rounds * PAIRS), (f"{game.name}, hidden things differ", differ)):
+                counts[name] = counts.get(name, 0) + count
+    return counts

@@ -1,0 +1,329 @@
+"""Every reader of files and specs against spoiled ones: a valid object or one short line, in bounded time and memory.
+
+    python -m tests.torture.readers [--long] [--seed 1] [--only position]
+
+A failure names reader, seed and number: `spoiled(reader, seed, number)` makes the same input again.
+"""
+
+import argparse
+import contextlib
+import hashlib
+import io
+import json
+import multiprocessing
+import random
+import resource
+import signal
+import struct
+import tempfile
+import time
+import traceback
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from agents.base import make_agent
+from agents.networks import NetworkForm, PolicyValueNet, load_network, save_network
+from experiments import bench_page, leaderboard, pages, readme_tables
+from experiments.cooperative import Wins
+from experiments.gains import Config as GainsConfig
+from experiments.gains import Gains
+from experiments.learn_playouts import load_positions
+from experiments.meetings import Results
+from experiments.search_variants import KeptSpecs
+from samurai_env import make_variant, parse_spec
+from samurai_env.card.lists import DATA, load_cards
+from samurai_env.json_files import read_json
+from samurai_env.position import MAGIC, Position
+from samurai_env.record import GameRecord
+from tests.torture.mutations import bytes_spoiled, json_spoiled
+
+LONG, SHORT = 100_000, 3_000  # inputs, over all readers
+SECONDS, BYTES = 1.0, 200 * 2**20  # for one input; processor time, memory
+LONGEST = 300  # characters of a refusal
+BETWEEN = b"\n--8<--\n"  # card and weights of a network
+SPECS = [
+    *("greedy", "mcts:8,depth=4,greedy=1,exploration=1.5", "flat:8", "playouts:4,margin=4", "ppo:runs/none"),
+    *("search:runs/none:8,mix=0.5", "counsel", "untrained"),
+]
+HEAD = {"base": "greedy", "positions": 4, "games": 2, "seed": 1, "networks": {}}
+GAINS = json.dumps(
+    {
+        **{"format": "samurai_env gains 1", "variant": make_variant("samurai").spec, **HEAD},
+        **{"choices": {"greedy": [1, 2, 3, 4], "random": [1, 3, 3, 4]}, "seconds": {"greedy": 1.0, "random": 0.1}},
+        "worths": [[1, 2, 0.5], [1, 3, -1.0]],
+    }
+).encode()
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One way in.
+
+    Attributes:
+        read: what takes the input.
+        valid: inputs that it takes.
+        spoil: makes another of one of them; None for `bytes_spoiled` alone.
+    """
+
+    read: Callable[[bytes], object]
+    valid: list[bytes]
+    spoil: Callable[[random.Random, bytes], bytes] | None = None
+
+
+def sealed(rng: random.Random, data: bytes) -> bytes:
+    """A saved position with other numbers and the checksum that belongs to them."""
+    body = bytearray(data[:-16])
+    start = body.index(b"\n", len(MAGIC)) + 1 if rng.random() < 0.9 else len(MAGIC)
+    for _ in range(rng.choice((1, 2, 5))):
+        body[rng.randrange(start, len(body))] = rng.choice((0, 1, 2, 3, 127, 128, 255, rng.randrange(256)))
+    return bytes(body) + hashlib.blake2b(bytes(body), digest_size=16).digest()
+
+
+def network_spoiled(rng: random.Random, data: bytes) -> bytes:
+    """A card or weights that are others, with the checksum that belongs to them, or none."""
+    card, weights = data.split(BETWEEN, 1)
+    kind = rng.randrange(4)
+    if kind == 0:
+        card = json_spoiled(rng, card)
+    elif kind == 1:
+        length = int.from_bytes(weights[:8], "little")
+        header = json_spoiled(rng, weights[8 : 8 + length])
+        weights = struct.pack("<Q", len(header)) + header + weights[8 + length :]
+    elif kind == 2:
+        weights = bytes_spoiled(rng, weights, weights)
+    else:
+        found = json.loads(card)
+        found["hidden"] = [rng.choice((0, 1, 16, 6000, 65_536, 10**6)) for _ in range(rng.choice((0, 1, 2, 40, 400)))]
+        for name in ("shared", "outlook", "spatial"):
+            found[name] = rng.choice((0, 0, 1, 7, 8, 4000, 65_536))
+        found["encoding"], found["advised"] = rng.choice(("flat", "planes", "tokens", "")), rng.random() < 0.5
+        card = json.dumps(found).encode()
+    with contextlib.suppress(ValueError, RecursionError, TypeError):
+        card = json.dumps({**json.loads(card), "sha256": hashlib.sha256(weights).hexdigest()}).encode()
+    return card + BETWEEN + weights
+
+
+def arrays_spoiled(rng: random.Random, data: bytes) -> bytes:
+    """An .npz file whose arrays are spoiled, with the checksums that belong to them."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as file, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as other:
+        for name in file.namelist():
+            member = file.read(name)
+            other.writestr(name, bytes_spoiled(rng, member, member) if rng.random() < 0.5 else member)
+    return packed.getvalue()
+
+
+class Readers:
+    """All readers, each made when it is first asked for, with files in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.games = [make_variant("samurai", 3), make_variant("samurai_card"), make_variant("samurai_spirit", 2)]
+        self._makers: dict[str, Callable[[], Reader]] = {
+            "record": lambda: Reader(
+                self.file("game.txt", GameRecord.load), [r.to_text().encode() for r in self.played]
+            ),
+            "position": lambda: Reader(
+                lambda data: Position.restore(data).legal_actions(),
+                [list(record.replay())[len(record.actions) // 2].save() for record in self.played],
+                sealed,
+            ),
+            "network": lambda: Reader(self.network, [self.new_network(v) for v in self.games[:2]], network_spoiled),
+            "results": lambda: Reader(self.file("results.json", Results), kept("*/results.json"), json_spoiled),
+            "wins": lambda: Reader(self.file("wins.json", Wins), kept("*/wins.json"), json_spoiled),
+            "specs": lambda: Reader(
+                self.file("specs.json", lambda path: read_json(path, KeptSpecs)), kept("*/specs.json"), json_spoiled
+            ),
+            "gains": lambda: Reader(self.file("gains.json", self.gains), [GAINS], json_spoiled),
+            "bench": lambda: Reader(
+                self.file("bench.json", lambda path: readme_tables.speed([path])), kept("bench*.json"), json_spoiled
+            ),
+            "peers": lambda: Reader(
+                self.file("peers.json", lambda path: bench_page.page_parts(path.parent)),
+                kept("peers.json"),
+                json_spoiled,
+            ),
+            "growth": lambda: Reader(
+                self.file("growth.json", lambda path: bench_page.page_parts(path.parent)),
+                kept("growth.json"),
+                json_spoiled,
+            ),
+            "cards": lambda: Reader(
+                self.file("cards.json", lambda path: load_cards(path, f"list{random.random()}")),
+                [(DATA / "cards.json").read_bytes()],
+                json_spoiled,
+            ),
+            "boards": lambda: Reader(self.file("list.toml", leaderboard.read), [leaderboard.LIST.read_bytes()]),
+            "arrays": lambda: Reader(self.file("positions.npz", load_positions), [self.new_arrays()], arrays_spoiled),
+            "variant": lambda: Reader(
+                lambda data: parse_spec(data.decode("utf-8", "surrogateescape")), [v.spec.encode() for v in self.games]
+            ),
+            "agent": lambda: Reader(
+                lambda data: make_agent(data.decode("utf-8", "surrogateescape"), self.games[0]),
+                [spec.encode() for spec in SPECS],
+            ),
+        }
+        self.names = list(self._makers)
+        self._made: dict[str, Reader] = {}
+
+    def __getitem__(self, name: str) -> Reader:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    @cached_property
+    def played(self) -> list[GameRecord]:
+        """A whole game of each kind."""
+        return [GameRecord.play(v, 5, lambda p: p.legal_actions()[-1], {"player0": "last"}) for v in self.games]
+
+    def file(self, name: str, read: Callable[[Path], object]) -> Callable[[bytes], object]:
+        """Reads bytes by way of a file; each of these in a folder of its own."""
+        folder = self.folder / name.partition(".")[0]
+        folder.mkdir()
+
+        def through(data: bytes) -> object:
+            (folder / name).write_bytes(data)
+            return read(folder / name)
+
+        return through
+
+    def gains(self, path: Path) -> object:
+        """Go on from a file of gains."""
+        return Gains(GainsConfig(positions=4, games=2, output=path.parent), make_variant("samurai"))
+
+    def network(self, data: bytes) -> object:
+        """Load a network from card and weights."""
+        card, _, weights = data.partition(BETWEEN)
+        (self.folder / "net.json").write_bytes(card)
+        (self.folder / "net.safetensors").write_bytes(weights)
+        return load_network(self.folder / "net.safetensors")
+
+    def new_network(self, variant: Any) -> bytes:
+        """Card and weights of a small network."""
+        path = self.folder / "net.safetensors"
+        save_network(PolicyValueNet(NetworkForm(variant.spec, "flat", (8,), advised=True)), path, {"steps": 1})
+        return path.with_suffix(".json").read_bytes() + BETWEEN + path.read_bytes()
+
+    def new_arrays(self) -> bytes:
+        """Positions as `learn_playouts` keeps them."""
+        made, counts = io.BytesIO(), np.array([2, 3])
+        np.savez_compressed(made, looks=np.ones((5, 3), np.float32), worths=np.ones(5, np.float32), counts=counts)
+        return made.getvalue()
+
+
+def kept(pattern: str) -> list[bytes]:
+    """The project's own results, but for the largest."""
+    return [path.read_bytes() for path in sorted(pages.RESULTS.glob(pattern)) if path.stat().st_size < 60_000]
+
+
+def spoiled(reader: Reader, name: str, seed: int, number: int) -> bytes:
+    """Input of that number."""
+    rng = random.Random(f"{seed} {name} {number}")
+    data = rng.choice(reader.valid)
+    if reader.spoil and rng.random() < 0.7:
+        return reader.spoil(rng, data)
+    return bytes_spoiled(rng, data, rng.choice(reader.valid))
+
+
+def trial(reader: Reader, data: bytes) -> bool:
+    """Whether an input is taken; AssertionError if it is neither taken nor refused as it should be."""
+    began = time.process_time()
+    try:
+        reader.read(data)
+        taken = True
+    except (ValueError, OSError) as error:
+        told, taken = str(error), False
+        assert told, "refused without a word"
+        assert len(told) < LONGEST, f"a refusal of {len(told):,} characters: {told[:200]!r}"
+        assert len(told.splitlines()) == 1, f"a refusal of several lines: {told!r}"
+    except BaseException:
+        raise AssertionError(traceback.format_exc(limit=-3)) from None
+    spent = time.process_time() - began
+    assert spent < SECONDS, f"{spent:.1f} s"
+    return taken
+
+
+def campaign(inputs: int, seed: int, only: str | None = None) -> dict[str, int]:
+    """Try inputs in turn at all readers, in this process, whose memory is limited from here on."""
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        readers = Readers(Path(folder))
+        names = [only] if only else readers.names
+        for name in names:  # what is compiled and imported once is no fault of an input
+            for data in readers[name].valid:
+                with contextlib.suppress(FileNotFoundError):
+                    readers[name].read(data)
+        pages_now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (pages_now + BYTES, resource.RLIM_INFINITY))
+        found = dict.fromkeys([f"{name} {how}" for name in names for how in ("taken", "refused")], 0)
+        for number in range(inputs):
+            name = names[number % len(names)]
+            data = spoiled(readers[name], name, seed, number)
+            signal.alarm(60)  # ends the process
+            try:
+                taken = trial(readers[name], data)
+            except AssertionError as error:
+                where = f"reader {name}, seed {seed}, input {number} of {len(data):,} bytes: {data[:100]!r}"
+                raise AssertionError(f"{where}: {error}") from None
+            signal.alarm(0)
+            found[f"{name} {'taken' if taken else 'refused'}"] += 1
+    return found
+
+
+def _child(pipe: Any, *arguments: Any) -> None:
+    try:
+        pipe.send(campaign(*arguments))
+    except AssertionError as error:
+        pipe.send(str(error))
+
+
+def run(long: bool, seed: int, only: str | None = None) -> dict[str, int]:
+    """The campaign, in a process of its own.
+
+    Args:
+        long: 100,000 inputs instead of 3,000.
+        seed: of the inputs.
+        only: name of a reader; all if not given.
+
+    Returns:
+        Inputs taken and refused, by reader.
+
+    Raises:
+        AssertionError: an input was neither taken nor refused in one short line; names it.
+    """
+    here, there = multiprocessing.Pipe(duplex=False)
+    arguments = (there, LONG if long else SHORT, seed, only)
+    child = multiprocessing.get_context("spawn").Process(target=_child, args=arguments)
+    child.start()
+    there.close()
+    try:
+        found = here.recv()
+    except EOFError:
+        found = f"seed {seed}: the process ended (a minute for one input, or a crash)"
+    child.join()
+    assert isinstance(found, dict), found
+    return found
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.torture.readers", description="Spoiled files for all readers."
+    )
+    parser.add_argument("--long", action="store_true", help="100,000 inputs")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", help="name of a reader")
+    given = parser.parse_args()
+    for name, count in run(given.long, given.seed, given.only).items():
+        print(f"{name}: {count:,}")
+
+
+if __name__ == "__main__":
+    main()

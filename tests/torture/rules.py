@@ -1,0 +1,77 @@
+"""Random and odd games, equal on the compiled side and in the plain references: every field after every decision.
+
+python -c "from tests.torture.rules import run; print(run(long=False, seed=0))"
+python -c "from tests.torture.rules import run; print(run(long=True, seed=0, first_seed=120_000))"  # go on there
+"""
+
+import os
+import sys
+from collections import Counter
+from multiprocessing import get_context
+
+from samurai_env.core.game import Variant, find_game
+from tests.agreement import play
+from tests.check_rules import ignore_interrupts
+from tests.regenerate import GAMES
+from tests.torture.odd_players import odd_table
+from tests.variants import all_variants
+
+LONG, SHORT = 1_000_000, 600  # games
+CHUNK = 20  # games a task
+KNOWN = 100  # chunks between two words on how far it has come
+SEEDS = 10**9  # between the games of one run and those of the next
+
+
+def variants_of(game: str) -> list[Variant]:
+    """All variants of a game; of Samurai Spirit also other seats that begin."""
+    found = all_variants(find_game(game))
+    if game == "samurai_spirit":
+        found += [v.game.variant(v.num_players, **v.options | {"first": v.num_players - 1}) for v in found]
+    return found
+
+
+def play_some(seeds: range) -> Counter[str]:
+    """Play the games of some seeds, the three games in turn, each through all its variants.
+
+    Raises:
+        AssertionError: the sides differ; the text has a record of the game.
+    """
+    events: Counter[str] = Counter()
+    for seed in seeds:
+        game = GAMES[seed % len(GAMES)]
+        variants = variants_of(game)
+        variant = variants[seed // len(GAMES) % len(variants)]
+        odd = odd_table(game, seed) if seed // len(GAMES) // len(variants) % 2 == 0 else None
+        try:
+            found = play(variant, seed, choose=odd)
+        except Exception as error:
+            error.add_note(f"tests.torture.rules.play_some(range({seed}, {seed + 1})), {variant.spec}")
+            raise
+        events[f"{game}: games"] += 1
+        events[f"{game}: games of odd players"] += odd is not None
+        events[f"{game}: decisions"] += found["decisions"]
+    return events
+
+
+def run(long: bool, seed: int, first_seed: int = 0, processes: int | None = None) -> dict[str, int]:
+    """Play many games; how many games and decisions, by game.
+
+    Args:
+        long: a million games instead of some hundred.
+        seed: another number, other games.
+        first_seed: how many games of this `seed` have been played already, by an earlier run.
+        processes: how many play at once; default: one for each processor.
+
+    Raises:
+        AssertionError: the compiled rules differ from a reference; the text has a record of the game.
+    """
+    start, end = SEEDS * seed + first_seed, SEEDS * seed + (LONG if long else SHORT)
+    chunks = [range(at, min(at + CHUNK, end)) for at in range(start, end, CHUNK)]
+    events: Counter[str] = Counter()
+    # A fresh interpreter for each worker: compiled code and threads do not go well with fork.
+    with get_context("spawn").Pool(processes or os.cpu_count() or 1, ignore_interrupts) as pool:
+        for i, result in enumerate(pool.imap(play_some, chunks), 1):
+            events += result
+            if i % KNOWN == 0:
+                print(f"rules: agreed up to first_seed={chunks[i - 1].stop - SEEDS * seed}", file=sys.stderr)
+    return dict(events)
