@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agents.base import Agent
+from agents.api import Agent
+from samurai_env.core.batch import batch_kernels
 from samurai_env.core.checks import checked_count, checked_integers
 from samurai_env.core.game import Variant
-from samurai_env.core.loops import loops_of
 from samurai_env.core.texts import shown
 
 # Multipliers that spread (deal, step, seat of the agent) over 64 bits; any odd numbers do.
@@ -61,7 +61,7 @@ def play_games(variant: Variant, agents: Sequence[Agent], seating: np.ndarray, s
     if (seeds < 0).any():
         raise ValueError(f"seeds are 0 or more, not {seeds.min()}")
     deals = seeds.astype(np.uint64)
-    loops, count = loops_of(variant.game), len(deals)
+    loops, count = batch_kernels(variant.game), len(deals)
     seating = checked_integers("the seating's agents", seating, (count, variant.num_players))
     if ((seating < 0) | (seating >= len(agents))).any():
         raise ValueError(f"the seating names agents from {seating.min()} to {seating.max()}; there are {len(agents)}")

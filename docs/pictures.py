@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.base import make_agent
-from samurai_env import Position, parse_spec
-from samurai_env.atomic_write import write_atomically
-from samurai_env.render import rgb_array
+from agents.api import make_agent
+from samurai_env import Position, parse_variant
+from samurai_env.display import rgb_array
+from samurai_env.files.atomic_write import write_atomically
 
 IMAGES = Path(__file__).resolve().parent / "images"
 PICTURES = {  # name: variant, seed, decisions played before (or a few more, to the end of a move)
@@ -27,7 +27,7 @@ PICTURES = {  # name: variant, seed, decisions played before (or a few more, to 
 
 def picture(spec: str, seed: int, decisions: int) -> np.ndarray:
     """A game between `greedy` players after so many decisions, as the seat to move sees it; pixels."""
-    variant = parse_spec(spec)
+    variant = parse_variant(spec)
     position, agent = Position(variant, seed), make_agent("greedy", variant)
     last: list[int] = []
     while position.steps < decisions or position.mid_move:

@@ -12,15 +12,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from experiments.pages import refresh, table
+from experiments.common.markdown import refresh, table
 from samurai_env import samurai_v0
-from samurai_env.board import actions, state, tiles, topology
-from samurai_env.card import actions as card_actions
-from samurai_env.card import cards, lists
 from samurai_env.core.game import Game, find_game
-from samurai_env.spirit import actions as spirit_actions
-from samurai_env.spirit.cards import DATA as SPIRIT_DATA
-from samurai_env.spirit.words import PENALTIES, TALENTS
+from samurai_env.games.board import actions, state
+from samurai_env.games.board.rules import tiles, topology
+from samurai_env.games.card import actions as card_actions
+from samurai_env.games.card.rules import card_lists as lists
+from samurai_env.games.card.rules import cards
+from samurai_env.games.spirit import actions as spirit_actions
+from samurai_env.games.spirit.display.card_texts import PENALTIES, TALENTS
+from samurai_env.games.spirit.rules.cards import DATA as SPIRIT_DATA
 
 BOARD, CARD, SPIRIT = (find_game(name) for name in ("samurai", "samurai_card", "samurai_spirit"))
 PLAYERS = BOARD.players

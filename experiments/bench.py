@@ -21,16 +21,19 @@ from typing import Annotated, Any
 from rich.console import Console
 from rich.table import Table
 
-from experiments import bench_growth, bench_parts, bench_peers, bench_replay
-from experiments.bench_page import PAGE, RESULTS, page_parts
-from experiments.bounds import Between, Count, check_bounds
-from experiments.common import command_line, commit, machine, parse_options, run_program
-from experiments.pages import ROOT, refresh
-from experiments.peers import KINDS
-from experiments.timing import Figure, Meter
+from experiments.benchmark import components as bench_parts
+from experiments.benchmark import peer_table as bench_peers
+from experiments.benchmark import replay as bench_replay
+from experiments.benchmark import scaling as bench_growth
+from experiments.benchmark.page import PAGE, RESULTS, page_parts
+from experiments.benchmark.peers import KINDS
+from experiments.benchmark.timing import Figure, Meter
+from experiments.common.bounds import Between, Count, check_bounds
+from experiments.common.cli import command_line, commit, machine, parse_options, run_program
+from experiments.common.markdown import ROOT, refresh
 from samurai_env import __version__, make_variant
-from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant
+from samurai_env.files.atomic_write import write_atomically
 
 IMAGES = ROOT / "docs" / "images"
 

@@ -23,11 +23,12 @@ from msgspec import Struct
 from rich.console import Console
 from rich.table import Table
 
+from agents.api import make_agent
 from agents.arena import play_games
-from agents.base import make_agent
-from experiments import fingerprints, pages
-from experiments.bounds import Count, Processes, check_bounds
-from experiments.common import (
+from experiments.common import file_hashes as fingerprints
+from experiments.common import markdown as pages
+from experiments.common.bounds import Count, Processes, check_bounds
+from experiments.common.cli import (
     Interrupt,
     commit,
     machine,
@@ -37,15 +38,15 @@ from experiments.common import (
     run_program,
     split_specs,
 )
-from experiments.match import MATCH_SEED, Estimate, wilson
-from experiments.meetings import Natural, Share
-from experiments.processes import results
-from experiments.standings import span
-from samurai_env import __version__, find_game, parse_spec
-from samurai_env.atomic_write import write_atomically
+from experiments.common.process_pool import results
+from experiments.evaluation.matches import MATCH_SEED, Estimate, wilson
+from experiments.evaluation.matchups import Natural, Share
+from experiments.evaluation.standings import span
+from samurai_env import __version__, find_game, parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
-from samurai_env.json_files import read_json
+from samurai_env.files.atomic_write import write_atomically
+from samurai_env.files.json_reader import read_json
 
 CHUNK = 10  # games a worker plays at a time
 
@@ -102,13 +103,13 @@ def variants(config: Config) -> dict[tuple[str, int], Variant]:
 
 @cache
 def _agent(spec: str, variant: str) -> Any:
-    return make_agent(spec, parse_spec(variant))
+    return make_agent(spec, parse_variant(variant))
 
 
 def play_chunk(task: tuple[str, str, int, int]) -> tuple[str, str, int, list[float]]:
     """Worker: an agent in all seats of some games; what they returned."""
     agent, variant, first, games = task
-    made = parse_spec(variant)
+    made = parse_variant(variant)
     seeds = np.arange(first, first + games, dtype=np.uint64) + np.uint64(MATCH_SEED)
     returns = play_games(made, [_agent(agent, variant)], np.zeros((games, made.num_players), np.int64), seeds)
     return agent, variant, first, returns[:, 0].tolist()
@@ -161,7 +162,7 @@ class Wins:
             name = f"{one_line(self.path, 120)} is damaged: {shown(found.agent, 40)}"
             if key in self.returns:
                 raise ValueError(f"{name} stands there twice with {shown(found.variant)}")
-            if not parse_spec(found.variant).game.cooperative:
+            if not parse_variant(found.variant).game.cooperative:
                 raise ValueError(f"{name} played {shown(found.variant)}, which is not cooperative")
             end = 0
             for first, chunk in sorted(found.chunks.items()):

@@ -17,15 +17,15 @@ from typing import Any
 from rich.console import Console
 
 from experiments import cooperative, tournament
-from experiments.bounds import Processes, check_bounds
-from experiments.common import Interrupt, command_line, run_program
-from experiments.meetings import Results
-from experiments.pages import RESULTS, ROOT, refresh, table
-from experiments.standings import ANCHOR, span, standings
-from samurai_env import find_game, parse_spec
-from samurai_env.atomic_write import write_atomically
+from experiments.common.bounds import Processes, check_bounds
+from experiments.common.cli import Interrupt, command_line, run_program
+from experiments.common.markdown import RESULTS, ROOT, refresh, table
+from experiments.evaluation.matchups import Results
+from experiments.evaluation.standings import ANCHOR, span, standings
+from samurai_env import find_game, parse_variant
 from samurai_env.core.texts import listed, one_line, shown
-from samurai_env.json_files import in_form
+from samurai_env.files.atomic_write import write_atomically
+from samurai_env.files.json_reader import in_form
 
 LIST = ROOT / "experiments" / "leaderboard.toml"
 PAGE = ROOT / "LEADERBOARD.md"
@@ -160,7 +160,7 @@ def _board(path: Path, entry: Any) -> Board:
 
 def setting(variant: str) -> str:
     """A variant in a few words: its number of players and the options that are not the default."""
-    made = parse_spec(variant)
+    made = parse_variant(variant)
     standard = made.game.variant(made.num_players).options
     special = [f"{name}={value}" for name, value in made.options.items() if value != standard[name]]
     return ", ".join([f"{made.game.title}, {made.num_players} players", *special])

@@ -13,10 +13,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.bench_page import PAGE, page_parts
+from experiments.benchmark.page import PAGE, page_parts
+from experiments.benchmark.timing import Figure
+from experiments.common.markdown import RESULTS, Origin, figure, origin, read, refresh, table
 from experiments.leaderboard import in_short, setting
-from experiments.pages import RESULTS, Origin, figure, origin, read, refresh, table
-from experiments.timing import Figure
 
 # Shown as long as there are no results.
 NO_SPEED = "*No results are kept yet.* They come from\n\n```sh\n{}\n```".format(

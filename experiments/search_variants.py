@@ -19,18 +19,19 @@ from msgspec import Struct
 from rich.console import Console
 from rich.markdown import Markdown
 
-from agents.base import make_agent
-from experiments import pages, tournament
-from experiments.bounds import Between, Count, Processes, check_bounds
-from experiments.common import commit, cpu_name, make_folder, parse_options, run_program
-from experiments.match import estimate
-from experiments.meetings import Results
+from agents.api import make_agent
+from experiments import tournament
+from experiments.common import markdown as pages
+from experiments.common.bounds import Between, Count, Processes, check_bounds
+from experiments.common.cli import commit, cpu_name, make_folder, parse_options, run_program
+from experiments.evaluation.matches import estimate
+from experiments.evaluation.matchups import Results
 from samurai_env import make_variant
-from samurai_env.atomic_write import write_atomically
+from samurai_env.core.batch import batch_kernels
 from samurai_env.core.game import Variant
-from samurai_env.core.loops import loops_of
 from samurai_env.core.texts import shown
-from samurai_env.json_files import read_json
+from samurai_env.files.atomic_write import write_atomically
+from samurai_env.files.json_reader import read_json
 
 VARIANTS = Path(__file__).with_suffix(".toml")
 POSITIONS = 24  # on which a search is timed
@@ -71,7 +72,7 @@ class KeptSpecs(Struct):
 
 def positions(variant: Variant) -> np.ndarray:
     """Records from all stages of games that the built-in player plays, none of them over."""
-    loops, player = loops_of(variant.game), make_agent("greedy", variant)
+    loops, player = batch_kernels(variant.game), make_agent("greedy", variant)
     states, game = variant.new(1), []
     loops.begin(states, np.zeros(1, np.uint64))
     while not states["over"][0]:

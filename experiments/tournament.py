@@ -23,10 +23,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from agents.base import Agent, make_agent
-from experiments import fingerprints
-from experiments.bounds import Between, Count, Processes, Seed, check_bounds
-from experiments.common import (
+from agents.api import Agent, make_agent
+from experiments.common import file_hashes as fingerprints
+from experiments.common.bounds import Between, Count, Processes, Seed, check_bounds
+from experiments.common.cli import (
     Interrupt,
     command_line,
     commit,
@@ -37,13 +37,13 @@ from experiments.common import (
     save_picture,
     split_specs,
 )
-from experiments.match import Timed, one_against_others, stop_after
-from experiments.meetings import Chunk, Meeting, Pair, Results
-from experiments.processes import results as results_of
-from experiments.standings import Standings, span, standings
-from samurai_env import make_variant, parse_spec
-from samurai_env.atomic_write import write_atomically
-from samurai_env.core.loops import loops_of
+from experiments.common.process_pool import results as results_of
+from experiments.evaluation.matches import Timed, one_against_others, stop_after
+from experiments.evaluation.matchups import Chunk, Meeting, Pair, Results
+from experiments.evaluation.standings import Standings, span, standings
+from samurai_env import make_variant, parse_variant
+from samurai_env.core.batch import batch_kernels
+from samurai_env.files.atomic_write import write_atomically
 
 # Spec of the variant, the one and the others, first deal of the tournament, of the task (from there), number of deals.
 Task = tuple[str, Pair, int, int, int]
@@ -84,10 +84,10 @@ class Config:
 @cache
 def _agent(spec: str, variant: str) -> Agent:
     """The agent, with a first decision made: what it compiles then is not to count as time to think."""
-    made = parse_spec(variant)
+    made = parse_variant(variant)
     agent = make_agent(spec, made)
     opening = made.new(1)
-    loops_of(made.game).begin(opening, np.zeros(1, np.uint64))
+    batch_kernels(made.game).begin(opening, np.zeros(1, np.uint64))
     agent.act(opening, np.zeros(1, np.uint64))
     return agent
 
@@ -96,7 +96,7 @@ def play_chunk(task: Task) -> Chunk:
     """Worker: one agent among copies of another on some deals."""
     variant, pair, begin, first, deals = task
     agents = [Timed(_agent(spec, variant)) for spec in pair]
-    shares = one_against_others(parse_spec(variant), agents, begin + first, deals)
+    shares = one_against_others(parse_variant(variant), agents, begin + first, deals)
     return Chunk(pair, first, shares.tolist(), [a.seconds for a in agents], [a.decisions for a in agents])
 
 
@@ -154,7 +154,7 @@ def play(
 ) -> Results:
     """Play what is missing, between all pairs or those given; Ctrl-C (or `interrupt`) stops and keeps what is done."""
     results = prepare(config)
-    players = parse_spec(results.variant).num_players
+    players = parse_variant(results.variant).num_players
     pairs = pairs_to_meet(config, players) if pairs is None else pairs
     if players == 2:  # what has been played with the agents named in another order goes on
         pairs = [

@@ -15,14 +15,14 @@ import torch
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
-from agents.base import make_agent
-from agents.ppo import PPOAgent
-from experiments import checkpoint
-from experiments.common import Interrupt, progress_bar, run_program
-from experiments.curve import caption, draw_curve
-from experiments.match import team_win_rate, win_share_against
-from experiments.ppo_config import Config, check
-from experiments.ppo_learner import Learner
+from agents.api import make_agent
+from agents.networks.agent import PPOAgent
+from experiments.common.cli import Interrupt, progress_bar, run_program
+from experiments.evaluation.matches import team_win_rate, win_share_against
+from experiments.training import checkpoint
+from experiments.training.config import Config, check
+from experiments.training.plot import caption, draw_curve
+from experiments.training.ppo import Learner
 
 CURVE_DEALS = 1_000_000  # the first deal of a curve: whoever picks a run by its curve is to be measured on others
 

@@ -13,13 +13,13 @@ from typing import Annotated
 
 from rich.console import Console
 
-from agents.base import make_agent
-from experiments.bounds import Between, check_bounds
-from experiments.common import parse_options, run_program
+from agents.api import make_agent
+from experiments.common.bounds import Between, check_bounds
+from experiments.common.cli import parse_options, run_program
 from experiments.play import choose_move
 from samurai_env import Position, make_variant
-from samurai_env.atomic_write import write_atomically
-from samurai_env.record import GameRecord
+from samurai_env.files.atomic_write import write_atomically
+from samurai_env.game_record import GameRecord
 
 
 @dataclass
@@ -82,7 +82,7 @@ def draw(position: Position, actions: list[int], path: Path) -> None:
     """The position as a PNG file."""
     from matplotlib.image import imsave
 
-    from samurai_env.render import rgb_array
+    from samurai_env.display import rgb_array
 
     image = BytesIO()
     imsave(image, rgb_array(position.variant.game.scene(position.record, None, actions)))

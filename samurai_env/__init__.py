@@ -6,10 +6,10 @@ Importing this package registers the Gymnasium ids `samurai_env/Samurai-v0`, ...
 
 from samurai_env.core.game import Variant, find_game, game_names
 from samurai_env.games import register_ids
-from samurai_env.position import IllegalActionError, Position, parse_spec
+from samurai_env.position import IllegalActionError, Position, parse_variant
 
 __version__ = "0.1.0"
-__all__ = ["IllegalActionError", "Position", "Variant", "find_game", "game_names", "make_variant", "parse_spec"]
+__all__ = ["IllegalActionError", "Position", "Variant", "find_game", "game_names", "make_variant", "parse_variant"]
 
 
 def make_variant(game: str = "samurai", num_players: int | None = None, **options: object) -> Variant:

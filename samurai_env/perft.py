@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from samurai_env.core.batch import batch_kernels
 from samurai_env.core.checks import whole
-from samurai_env.core.loops import loops_of
-from samurai_env.core.random import below
+from samurai_env.core.rng import below
 from samurai_env.core.texts import shown
-from samurai_env.position import Position, parse_spec
+from samurai_env.position import Position, parse_variant
 
 
 def perft(position: Position, depth: int) -> int:
@@ -35,14 +35,14 @@ def perft(position: Position, depth: int) -> int:
     variant = position.variant
     states = np.repeat(position.states, depth + 1)
     words = np.zeros((depth, variant.num_words), np.uint64)
-    return int(loops_of(variant.game).perft(states, depth, words))
+    return int(batch_kernels(variant.game).perft(states, depth, words))
 
 
 def walk(position: Position, plies: int) -> list[int]:
     """Make up to `plies` decisions that depend on the game's seed alone (fewer if the game ends), and return them.
 
     Each is legal action number `below(k)` of the k legal ones in ascending order, where `below` draws from
-    a SplitMix64 stream (`samurai_env.core.random`) that starts as the seed with all 64 bits inverted.
+    a SplitMix64 stream (`samurai_env.core.rng`) that starts as the seed with all 64 bits inverted.
 
     Raises:
         TypeError: a number of plies that is not an integer.
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if getattr(given, name) < lowest:
             parser.error(f"--{name} is at least {lowest}, not {getattr(given, name)}")
     try:
-        position = Position(parse_spec(given.spec), given.seed)
+        position = Position(parse_variant(given.spec), given.seed)
     except ValueError as error:
         parser.error(str(error))
     walk(position, given.plies)

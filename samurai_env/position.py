@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 
+from samurai_env.core.batch import batch_kernels
 from samurai_env.core.checks import checked_buffer, checked_seat, checked_seed, whole
 from samurai_env.core.game import Variant, find_game
-from samurai_env.core.loops import loops_of
 from samurai_env.core.texts import one_line, shown
 
 MAGIC = b"samurai_env position 1\n"
@@ -40,7 +40,7 @@ class Position:
             TypeError: the seed is not an integer.
             ValueError: a negative seed or one of more than 63 bits.
         """
-        loops_of(self.variant.game).begin(self.states, np.array([checked_seed(seed)], np.uint64))
+        batch_kernels(self.variant.game).begin(self.states, np.array([checked_seed(seed)], np.uint64))
 
     @property
     def record(self) -> np.void:
@@ -79,7 +79,7 @@ class Position:
         """
         shape = (self.variant.num_actions,)
         mask = np.empty(shape, np.int8) if out is None else checked_buffer("out", out, np.int8, shape)
-        loops_of(self.variant.game).write_legal(self.states, 0, self._words, mask)
+        batch_kernels(self.variant.game).write_legal(self.states, 0, self._words, mask)
         return mask if out is None else out
 
     def legal_actions(self) -> list[int]:
@@ -95,7 +95,7 @@ class Position:
         """
         action = whole("an action", action)
         known = 0 <= action < self.variant.num_actions  # compiled code takes 64 bits
-        if not known or not loops_of(self.variant.game).apply(self.states, 0, action, self._words):
+        if not known or not batch_kernels(self.variant.game).apply(self.states, 0, action, self._words):
             raise IllegalActionError(self._why_illegal(action))
 
     def _why_illegal(self, action: int) -> str:
@@ -124,25 +124,25 @@ class Position:
         name = self.variant.encoding_name(encoding)
         shape = self.variant.encoding(name).shape
         seen = np.empty(shape, np.int8) if out is None else checked_buffer("out", out, np.int8, shape)
-        loops_of(self.variant.game).observing[name].write_observation(self.states, 0, seat, seen)
+        batch_kernels(self.variant.game).by_encoding[name].write_observation(self.states, 0, seat, seen)
         return seen if out is None else out
 
     def returns(self) -> np.ndarray:
         """Payoff of each seat, float64; zeros while the game runs."""
         out = np.zeros(self.variant.num_players)
-        loops_of(self.variant.game).write_returns(self.states, 0, out)
+        batch_kernels(self.variant.game).write_returns(self.states, 0, out)
         return out
 
-    def progress(self) -> np.ndarray:
+    def potential(self) -> np.ndarray:
         """The game's shaped measure of success of each seat, float64."""
         out = np.zeros(self.variant.num_players)
-        loops_of(self.variant.game).write_progress(self.states, 0, out)
+        batch_kernels(self.variant.game).write_potential(self.states, 0, out)
         return out
 
     @property
     def mid_move(self) -> bool:
         """Whether a move of the rulebook is half made."""
-        return bool(loops_of(self.variant.game).is_mid_move(self.states, 0))
+        return bool(batch_kernels(self.variant.game).is_mid_move(self.states, 0))
 
     def clone(self) -> "Position":
         """An independent copy."""
@@ -150,7 +150,7 @@ class Position:
         other.variant, other.states, other._words = self.variant, self.states.copy(), self._words.copy()
         return other
 
-    def redetermined(self, seat: int, rng: np.ndarray) -> "Position":
+    def determinized(self, seat: int, rng: np.ndarray) -> "Position":
         """A copy in which all that `seat` cannot know is drawn anew from `rng` (uint64, shape (1,), moved on).
 
         Raises:
@@ -160,7 +160,7 @@ class Position:
         seat = checked_seat(seat, self.variant.num_players)
         rng = checked_buffer("rng", rng, np.uint64, (1,))
         other = self.clone()
-        loops_of(self.variant.game).resample(other.states, 0, seat, rng)
+        batch_kernels(self.variant.game).determinize(other.states, 0, seat, rng)
         return other
 
     def hash(self) -> str:
@@ -186,7 +186,7 @@ class Position:
             raise ValueError("the saved position is damaged: its checksum does not match")
         spec, _, record = body[len(MAGIC) :].partition(b"\n")
         try:
-            variant = parse_spec(spec.decode())
+            variant = parse_variant(spec.decode())
         except UnicodeDecodeError:
             raise ValueError(f"the saved position is of {shown(spec)}, which is no variant") from None
         if len(record) != variant.dtype.itemsize:
@@ -199,7 +199,7 @@ class Position:
         return position
 
 
-def parse_spec(spec: str) -> Variant:
+def parse_variant(spec: str) -> Variant:
     """The variant that `Variant.spec` wrote.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Compare the compiled rules with the plain references over many games (`tests/test_agreement.py` plays fewer).
+"""Compare the compiled rules with the plain references over many games (`tests/board/test_agreement.py` plays fewer).
 
     python -m tests.check_rules --games 100000 --processes 2
     python -m tests.check_rules --game samurai --games 100000 --first-seed 100000     # go on where the last run ended
@@ -20,8 +20,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from samurai_env.core.game import Variant, find_game
-from tests.agreement import MATCHES, DisagreementError, play
-from tests.variants import all_variants
+from tests.agreement.match import MATCHES, DisagreementError, play
+from tests.common.variants import all_variants
 
 CHUNK = 20  # games a task
 

@@ -11,13 +11,13 @@ import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from samurai_env.atomic_write import write_atomically
 from samurai_env.core.game import Variant, find_game
+from samurai_env.files.atomic_write import write_atomically
+from samurai_env.games.spirit.rules.cards import LEVELS, MOST, SAMURAI
 from samurai_env.perft import perft, walk
 from samurai_env.position import Position
-from samurai_env.spirit.cards import LEVELS, MOST, SAMURAI
-from tests.agreement import play_and_record
-from tests.variants import all_variants, label, rule_variants
+from tests.agreement.match import play_and_record
+from tests.common.variants import all_variants, label, rule_variants
 
 GAMES = ("samurai", "samurai_card", "samurai_spirit")  # the games that have data files
 GOLDEN = Path(__file__).parent / "golden"

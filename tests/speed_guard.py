@@ -2,8 +2,8 @@
 
     python -m tests.speed_guard        # measure, and record the ratios in tests/speed_guard.json
 
-`tests/test_speed_guard.py` fails below half of a recorded ratio. Record anew, on a quiet machine, after a change that
-is meant to make the core faster or slower.
+`tests/experiments/test_speed_guard.py` fails below half of a recorded ratio. Record anew, on a quiet machine, after a
+change that is meant to make the core faster or slower.
 """
 
 import argparse
@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from experiments.common import commit, cpu_name
-from samurai_env.atomic_write import write_atomically
+from experiments.common.cli import commit, cpu_name
+from samurai_env.core.batch import batch_kernels
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant, find_game
-from samurai_env.core.loops import loops_of
 from samurai_env.envs.vector import GameVectorEnv
+from samurai_env.files.atomic_write import write_atomically
 from samurai_env.games import GAMES
 
 RECORD = Path(__file__).parent / "speed_guard.json"
@@ -68,7 +68,7 @@ def ruler() -> Callable[[int], float]:
 
 def random_play(variant: Variant) -> Callable[[int], float]:
     """Random play in compiled code: steps done."""
-    loops, states, words = loops_of(variant.game), variant.new(64), np.zeros(variant.num_words, np.uint64)
+    loops, states, words = batch_kernels(variant.game), variant.new(64), np.zeros(variant.num_words, np.uint64)
     rng = np.array([1], np.uint64)
     loops.begin(states, np.arange(64, dtype=np.uint64))
 

@@ -5,8 +5,8 @@ from numba import types
 from numba.extending import intrinsic
 
 from samurai_env.core.checks import checked_array, checked_buffer
-from samurai_env.core.compile import inlined, jit
-from samurai_env.core.random import below
+from samurai_env.core.jit import inlined, jit
+from samurai_env.core.rng import below
 
 ONE = np.uint64(1)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -32,7 +32,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Things:
+class Entities:
     """Many things of one kind, such as villages, that an encoding tells of one after the other.
 
     Attributes:
@@ -55,14 +55,14 @@ class Encoding:
         axis: the axis of `shape` along which `blocks` lie one after another.
         blocks: the description of that axis.
         rows: what the entries of the other axes are, for the docs.
-        things: what networks may read with the same weights, if there is such a thing.
+        entities: what networks may read with the same weights, if there is such a thing.
     """
 
     shape: tuple[int, ...]
     axis: int
     blocks: tuple[Block, ...]
     rows: str
-    things: Things | None = None
+    entities: Entities | None = None
 
     def __post_init__(self) -> None:
         if sum(b.size for b in self.blocks) != self.shape[self.axis]:
@@ -78,15 +78,15 @@ class Encoding:
             start += block.size
         return table
 
-    def of_things(self) -> np.ndarray:
-        """Where the entries of each of the `things` lie on the axis: int64 (things, entries of one).
+    def entity_rows(self) -> np.ndarray:
+        """Where the entries of each of the `entities` lie on the axis: int64 (things, entries of one).
 
         Raises:
             ValueError: the encoding has no things.
         """
-        if self.things is None:
+        if self.entities is None:
             raise ValueError("this encoding tells of no things of one kind")
-        count, places = self.things.count, self.slices()
+        count, places = self.entities.count, self.slices()
         rows = [
             np.arange(s.start, s.stop).reshape(count, -1)
             for b in self.blocks

@@ -14,7 +14,7 @@ import numpy as np
 
 from samurai_env.core.checks import checked_count, is_whole
 from samurai_env.core.encoding import Encoding
-from samurai_env.core.record import Field, check_record, record_type
+from samurai_env.core.layout import Field, check_record, record_type
 from samurai_env.core.texts import shown
 
 
@@ -61,7 +61,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Compiled:
+class Kernels:
     """A game's compiled functions. `state` is one record, changed in place; seats are integers.
 
     Attributes:
@@ -69,28 +69,30 @@ class Compiled:
         legal: `(state, words)`: write the legal action ids as bits of uint64 words; none once over.
         step: `(state, action)`: carry out a legal action. Not checked here.
         returns: `(state, out)`: write the payoff of each seat (float64), all 0 while the game runs.
-        progress: `(state, out)`: write each seat's shaped measure of success so far (float64).
-        redetermine: `(state, seat, rng)`: resample all that the seat cannot know.
+        potential: `(state, out)`: write each seat's shaped measure of success so far (float64).
+        determinize: `(state, seat, rng)`: resample all that the seat cannot know.
         mid_move: `(state)`: whether the decisions so far leave a move of the rulebook half made.
         observe: by encoding: `(state, seat, out)`: write what the seat sees (int8).
-        evaluate: `(state, out)`: write the return each seat can expect (float64), for a state that is not over.
-        advise: `(state, scores)`: the built-in player: write a score (float64) for each legal action, higher is better.
-        outlook: `(state, looks)`: write for each legal action what `Game.outlook` lists (float32, one row an action
-            id); None if there is no more to say than `advise` does. The record may change on the way, and is as before
-            afterwards.
+        heuristic_value: `(state, out)`: write the return each seat can expect (float64), for a state that is not over.
+        heuristic_policy: `(state, scores)`: the built-in player: write a score (float64) for each legal action,
+        higher is better.
+        action_features: `(state, looks)`: write for each legal action what `Game.action_features` lists (float32, one
+        row an action
+            id); None if there is no more to say than `heuristic_policy` does. The record may change on the way, and
+            is as before afterwards.
     """
 
     reset: Any
     legal: Any
     step: Any
     returns: Any
-    progress: Any
-    redetermine: Any
+    potential: Any
+    determinize: Any
     mid_move: Any
     observe: Mapping[str, Any]
-    advise: Any
-    evaluate: Any = None
-    outlook: Any = None
+    heuristic_policy: Any
+    heuristic_value: Any = None
+    action_features: Any = None
 
 
 def no_settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -103,7 +105,7 @@ def nothing_more(records: np.ndarray) -> dict[str, np.ndarray]:
     return {}
 
 
-def nothing_derived(records: np.ndarray) -> Iterable[tuple[str, np.ndarray]]:
+def no_invariants(records: np.ndarray) -> Iterable[tuple[str, np.ndarray]]:
     """No field of the game follows from others."""
     return ()
 
@@ -122,21 +124,21 @@ class Game:
         action_names: number of players -> name of each action id.
         max_steps: number of players -> an upper bound of the decisions in a game.
         encodings: by name: number of players -> layout of the observation; the first is the default.
-        compiled: the compiled functions.
+        kernels: the compiled functions.
         format_move: (record before, action ids of one move) -> text of the move.
         parse_move: (record before, text) -> action ids; ValueError says what is wrong.
         forbid: (number of players, options) -> why this combination is impossible, or None.
         scene: (record, seat that looks or None for all, last actions) -> what to draw, see `render`.
         text: (record, seat that looks or None for all) -> the position as text for a terminal.
-        progress_meaning: one line: what `compiled.progress` measures.
+        progress_meaning: one line: what `kernels.potential` measures.
         secret: (record before) -> whether the others do not see which move is made.
         settings: (number of players, options) -> contents of further record fields that the options decide.
         describe_results: records (n,) of finished games -> what else to tell of their ends, for the environments'
             `info`: arrays (n,) by name. A "result" that is "truncated" says that a game was cut off at its limit.
-        contradictions: records (count,) -> names of fields that follow from others, each with an array that is true
+        broken_invariants: records (count,) -> names of fields that follow from others, each with an array that is true
             where a record says otherwise; only a forged record does.
-        outlook: what advised networks read of each legal action: first a score, higher is better; `compiled.outlook`
-            writes it. Without that it is the score of `compiled.advise` alone.
+        action_features: what advised networks read of each legal action: first a score, higher is better;
+        `kernels.action_features` writes it. Without that it is the score of `kernels.heuristic_policy` alone.
     """
 
     name: str
@@ -148,7 +150,7 @@ class Game:
     action_names: Callable[[int], tuple[str, ...]]
     max_steps: Callable[[int], int]
     encodings: Mapping[str, Callable[[int], Encoding]]
-    compiled: Compiled
+    kernels: Kernels
     format_move: Callable[[np.void, list[int]], str]
     parse_move: Callable[[np.void, str], list[int]]
     forbid: Callable[[int, Mapping[str, Any]], str | None]
@@ -158,8 +160,8 @@ class Game:
     secret: Callable[[np.void], bool] = lambda record: False
     settings: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] = no_settings
     describe_results: Callable[[np.ndarray], dict[str, np.ndarray]] = nothing_more
-    contradictions: Callable[[np.ndarray], Iterable[tuple[str, np.ndarray]]] = nothing_derived
-    outlook: tuple[str, ...] = ("advice",)
+    broken_invariants: Callable[[np.ndarray], Iterable[tuple[str, np.ndarray]]] = no_invariants
+    action_features: tuple[str, ...] = ("advice",)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and deepcopy by name: compiled functions stay where they are."""
@@ -322,11 +324,11 @@ class Variant:
             if np.any(records[name] != self._blank[0][name]):
                 raise ValueError(f"field {name!r} of the saved game is not what {self.spec} means here")
         rows = np.asarray(records).reshape(-1)
-        for name, wrong in self.game.contradictions(rows):
+        for name, wrong in self.game.broken_invariants(rows):
             if np.any(wrong):
                 raise ValueError(f"field {name!r} of the saved game contradicts its other fields")
         words = np.zeros(self.num_words, np.uint64)
         for i in np.flatnonzero(rows["over"] == 0):
-            self.game.compiled.legal(rows[i], words)
+            self.game.kernels.legal(rows[i], words)
             if not words.any():
                 raise ValueError("the saved game is not over, yet no action is legal")

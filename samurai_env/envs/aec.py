@@ -8,8 +8,8 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import OrderEnforcingWrapper
 
+from samurai_env.core.batch import ILLEGAL, OVER, batch_kernels
 from samurai_env.core.checks import is_seat, whole
-from samurai_env.core.loops import ILLEGAL, OVER, loops_of
 from samurai_env.core.texts import shown
 from samurai_env.envs.common import (
     RENDER_MODES,
@@ -37,7 +37,7 @@ class GameAEC(AECEnv):
         game: name of the game.
         num_players: number of players; the game's smallest if None.
         encoding: how observations are written; the game's first if None.
-        reward: "result": the returns at the end, 0 before; "shaped": plus the growth of the game's `progress`.
+        reward: "result": the returns at the end, 0 before; "shaped": plus the growth of the game's `potential`.
         render_mode: "ansi", "svg" or "rgb_array".
         viewer: seat whose secrets pictures may show; None shows all.
         options: the game's options.
@@ -81,7 +81,7 @@ class GameAEC(AECEnv):
 
     def _bind(self) -> None:
         """Set what is at hand for speed: compiled functions, and views of the record."""
-        observing = loops_of(self.variant.game).observing[self.encoding]
+        observing = batch_kernels(self.variant.game).by_encoding[self.encoding]
         self._act, self._write_observation = observing.act, observing.write_observation
         if self._position is not None:
             self._states, self._words = self._position.states, self._position._words
@@ -144,7 +144,7 @@ class GameAEC(AECEnv):
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self._progress = position.progress()
+        self._potential = position.potential()
         self._mask = position.legal_mask()
         self._write_observation(self._states, 0, position.seat, self._observation)
         self._look(position.seat)
@@ -203,9 +203,9 @@ class GameAEC(AECEnv):
     def _reward(self, over: bool) -> None:
         rewards = self.position.returns() if over else np.zeros(self.variant.num_players)
         if self._shaped:
-            progress = self.position.progress()
-            rewards += progress - self._progress
-            self._progress = progress
+            potential = self.position.potential()
+            rewards += potential - self._potential
+            self._potential = potential
         self.rewards = dict(zip(self.possible_agents, rewards.tolist(), strict=True))
         self._accumulate_rewards()
 

@@ -9,7 +9,7 @@ from gymnasium import spaces
 
 from samurai_env.core.checks import checked_seed
 from samurai_env.core.game import Variant, find_game
-from samurai_env.core.random import next_seed
+from samurai_env.core.rng import next_seed
 from samurai_env.core.texts import shown
 
 REWARDS = ("result", "shaped")
@@ -120,7 +120,7 @@ def render(variant: Variant, record: np.void, mode: str, viewer: int | None, las
     """Draw a record: text, SVG string or uint8 pixels (height, width, 3)."""
     if mode == "ansi":
         return variant.game.text(record, viewer)
-    from samurai_env.render import rgb_array, svg
+    from samurai_env.display import rgb_array, svg
 
     scene = variant.game.scene(record, viewer, last)
     return svg(scene) if mode == "svg" else rgb_array(scene)

@@ -7,10 +7,10 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
+from samurai_env.core.batch import batch_kernels
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.checks import is_seat, whole
-from samurai_env.core.loops import loops_of
-from samurai_env.core.random import below, mix
+from samurai_env.core.rng import below, mix
 from samurai_env.core.texts import shown
 from samurai_env.envs.common import (
     RENDER_MODES,
@@ -49,7 +49,7 @@ class GameEnv(gymnasium.Env):
         seat: the learner's seat, "random" for a new one each game, or "all" to decide for every seat in turn; the
             reward is then what the step brought the seat that decided.
         encoding: how observations are written; the game's first if None.
-        reward: "result": the return at the end, 0 before; "shaped": plus the growth of the game's `progress`.
+        reward: "result": the return at the end, 0 before; "shaped": plus the growth of the game's `potential`.
         render_mode: "ansi", "svg" or "rgb_array".
         options: the game's options.
 
@@ -138,7 +138,7 @@ class GameEnv(gymnasium.Env):
         elif self._seat_choice == "all":
             self.seat = self.position.seat
         self._play_others()
-        self._progress = self.position.progress()
+        self._potential = self.position.potential()
         return self._observe(self.seat), self._info()[0]
 
     def step(self, action: int | np.integer) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
@@ -193,7 +193,7 @@ class GameEnv(gymnasium.Env):
         """A decision of one of the ready opponents: any, or any of those that the built-in player scores highest."""
         legal = self.position.legal_mask(self._choices[0])
         if name == "greedy":
-            loops_of(self.variant.game).write_advice(self.position.states, 0, self._scores)
+            batch_kernels(self.variant.game).write_advice(self.position.states, 0, self._scores)
             self._scores[legal == 0] = -np.inf
             legal[:] = self._scores == self._scores.max()
         pick_legal(self._choices, self._rng, self._chosen)
@@ -207,9 +207,9 @@ class GameEnv(gymnasium.Env):
         """What has come to `seat` since the last call."""
         reward = self.position.returns()[seat] if self.position.over else 0.0
         if self._shaped:
-            progress = self.position.progress()
-            reward += progress[seat] - self._progress[seat]
-            self._progress = progress
+            potential = self.position.potential()
+            reward += potential[seat] - self._potential[seat]
+            self._potential = potential
         return float(reward)
 
     def _info(self) -> tuple[dict[str, Any], bool]:

@@ -11,14 +11,14 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.ma import MaskedArray
 
-from samurai_env.core import loops
+from samurai_env.core import batch as loops
+from samurai_env.core.batch import batch_kernels
 from samurai_env.core.bits import first_missing
 from samurai_env.core.checks import checked_seed, whole
 from samurai_env.core.game import nothing_more
-from samurai_env.core.loops import loops_of
-from samurai_env.core.random import next_seed
+from samurai_env.core.rng import next_seed
+from samurai_env.core.spin_threads import Worker
 from samurai_env.core.texts import shown
-from samurai_env.core.workers import Worker
 from samurai_env.envs.common import (
     REWARDS,
     check_choice,
@@ -28,7 +28,7 @@ from samurai_env.envs.common import (
     random_seed,
 )
 from samurai_env.envs.guard import Guard
-from samurai_env.position import IllegalActionError, Position, parse_spec
+from samurai_env.position import IllegalActionError, Position, parse_variant
 
 MODES = {
     AutoresetMode.SAME_STEP: loops.SAME_STEP,
@@ -73,7 +73,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         num_envs: number of games.
         num_players: number of players; the game's smallest if None.
         encoding: how observations are written; the game's first if None.
-        reward: "result": the returns at the end, 0 before; "shaped": plus the growth of the game's `progress`.
+        reward: "result": the returns at the end, 0 before; "shaped": plus the growth of the game's `potential`.
         autoreset_mode: a Gymnasium `AutoresetMode` or its value as text ("SameStep", ...).
         threads: games are shared out among so many threads, at most 256 and no more than there are games (default 1;
             more pays from about 1,000 games on).
@@ -148,8 +148,8 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     def _connect(self) -> None:
         """Make what `NOT_COPIED` names from the rest."""
         self._guard = Guard()
-        self._loops = loops_of(self.variant.game)
-        self._observing = self._loops.observing[self.encoding]
+        self._loops = batch_kernels(self.variant.game)
+        self._observing = self._loops.by_encoding[self.encoding]
         # The same memory as plain bytes: of a structured array NumPy copies chosen rows field by field, which is slow.
         self._bytes = self.states.view(np.dtype((np.void, self.states.itemsize)))
         self._last, self._final, self._over = self.states, self._observations, self._done
@@ -169,7 +169,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         return {**kept, **arrays, "variant": self.variant.spec}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        variant = parse_spec(state["variant"])
+        variant = parse_variant(state["variant"])
         space, dtype = observation_space(variant, state["encoding"]), state["states"].dtype
         if (dtype, state["single_observation_space"]) != (variant.dtype, space):
             raise ValueError("this environment was saved by another version of samurai_env, whose records differ")

@@ -8,12 +8,14 @@ goes to the sole highest influence around it, else to nobody. When the lands are
 
 import numpy as np
 
-from samurai_env.core import bits, random, winning
-from samurai_env.core.compile import jit
+from samurai_env.core import bits
+from samurai_env.core import payoffs as winning
+from samurai_env.core import rng as random
 from samurai_env.core.encoding import Block, Encoding
-from samurai_env.core.game import Compiled, Game, Option
-from samurai_env.core.record import Field
-from samurai_env.core.scene import Polygon, Scene, Text
+from samurai_env.core.game import Game, Kernels, Option
+from samurai_env.core.jit import jit
+from samurai_env.core.layout import Field
+from samurai_env.display.scene import Polygon, Scene, Text
 
 FIGURES = ("helmet", "buddha", "rice")
 ACTIONS = ("H", "B", "R", "S", "a", "b", "c", "d")  # small decisions: a kind of tile, then a land
@@ -106,12 +108,12 @@ def returns(state, out):
 
 
 @jit
-def progress(state, out):
+def potential(state, out):
     out[:] = captured(state) / len(FIGURES)
 
 
 @jit
-def redetermine(state, seat, rng):
+def determinize(state, seat, rng):
     """Draw anew all that a seat cannot know."""
     state.seed = state.rng[0] = random.draw(rng)
     for other in range(state.laid.shape[0]):
@@ -122,7 +124,7 @@ def redetermine(state, seat, rng):
 
 
 @jit
-def advise(state, scores):
+def heuristic_policy(state, scores):
     """The built-in player: samurai and the middle land first."""
     scores[:] = (0.2, 0.2, 0.2, 0.4, 0.2, 0.0, 0.0, 0.0)
 
@@ -188,7 +190,7 @@ GAME = Game(
     action_names=lambda n: ACTIONS,
     max_steps=lambda n: 2 * LANDS,
     encodings={"flat": encoding},
-    compiled=Compiled(reset, legal, step, returns, progress, redetermine, mid_move, {"flat": observe}, advise),
+    kernels=Kernels(reset, legal, step, returns, potential, determinize, mid_move, {"flat": observe}, heuristic_policy),
     format_move=lambda before, actions: " ".join(ACTIONS[action] for action in actions),
     parse_move=parse_move,
     forbid=lambda n, options: None,

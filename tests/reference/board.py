@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-DATA = Path(__file__).resolve().parents[2] / "samurai_env" / "board" / "data"
+DATA = Path(__file__).resolve().parents[2] / "samurai_env" / "games" / "board" / "data"
 BOARD_FILE = DATA / "board.json"
 TILES_FILE = DATA / "tiles.json"
 

@@ -25,7 +25,7 @@ from typing import Any
 
 Cell = tuple[int, int]
 
-CARDS_FILE = Path(__file__).resolve().parents[2] / "samurai_env" / "card" / "data" / "cards.json"
+CARDS_FILE = Path(__file__).resolve().parents[2] / "samurai_env" / "games" / "card" / "data" / "cards.json"
 SHAPES = "HBR"
 LETTER = {"helmet": "H", "buddha": "B", "rice": "R", "samurai": "S"}
 SIDES: dict[str, Cell] = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}

@@ -52,7 +52,7 @@ from typing import Any, Protocol
 from . import spirit_talents
 from .spirit_talents import seat_in
 
-DATA_FILE = Path(__file__).resolve().parents[2] / "samurai_env" / "spirit" / "data" / "spirit.json"
+DATA_FILE = Path(__file__).resolve().parents[2] / "samurai_env" / "games" / "spirit" / "data" / "spirit.json"
 SYMBOLS = ("hat", "farm", "doll")
 FAMILY_BONUSES = ("heal", "barricade", "intruder")
 PLUSES = {"easy": "", "normal": "+", "hard": "++", "heroic": "+++"}

@@ -183,8 +183,8 @@ def _one(door: Any, arguments: dict[str, Any], guarded: Any, where: str) -> str:
 
 def play(decisions: int, seed: int, notes: Path) -> Counter[str]:
     """Random play of every variant, with bounds checks."""
+    from tests.common.variants import every_variant
     from tests.torture.bounds import play as play_variant
-    from tests.variants import every_variant
 
     counts: Counter[str] = Counter()
     variants = every_variant()

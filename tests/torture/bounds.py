@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from agents.base import make_agent
-from agents.rollouts import no_evaluation
-from samurai_env.core import bits, random
-from samurai_env.core.compile import bind, jit
+from agents.api import make_agent
+from agents.search.rollouts import no_evaluation
+from samurai_env.core import bits
+from samurai_env.core import rng as random
 from samurai_env.core.game import Game, Variant
+from samurai_env.core.jit import bind, jit
 from samurai_env.envs.vector import GameVectorEnv
 
 # Put in by `bind`.
@@ -21,10 +22,10 @@ reset: Any = None
 legal: Any = None
 step: Any = None
 returns: Any = None
-progress: Any = None
-redetermine: Any = None
+potential: Any = None
+determinize: Any = None
 mid_move: Any = None
-advise: Any = None
+heuristic_policy: Any = None
 evaluate: Any = None
 outlook: Any = None
 observe: Any = None
@@ -49,14 +50,14 @@ def play_on(states, decisions, scratch, words, others, scores, looks, out, rng):
                 return NOTHING_LEGAL
             scratch[0] = state
             seat = random.below(rng, out.shape[0])
-            redetermine(scratch[0], seat, rng)
+            determinize(scratch[0], seat, rng)
             legal(scratch[0], others)
             for k in range(words.shape[0]):
                 if seat == state.seat and words[k] != others[k]:
                     return OTHER_LEGAL
             mid_move(state)
-            progress(state, out)
-            advise(state, scores)
+            potential(state, out)
+            heuristic_policy(state, scores)
             for action in range(scores.shape[0]):
                 if bits.contains(words, action) and not np.isfinite(scores[action]):
                     return NOT_FINITE
@@ -88,10 +89,10 @@ def no_outlook(state, looks):
 
 @cache
 def _bound(game: Game) -> tuple[Any, dict[str, Any]]:
-    c = game.compiled
-    names = ("reset", "legal", "step", "returns", "progress", "redetermine", "mid_move", "advise")
+    c = game.kernels
+    names = ("reset", "legal", "step", "returns", "potential", "determinize", "mid_move", "heuristic_policy")
     scope = {name: getattr(c, name) for name in names}
-    scope |= {"evaluate": c.evaluate or no_evaluation, "outlook": c.outlook or no_outlook}
+    scope |= {"evaluate": c.heuristic_value or no_evaluation, "outlook": c.action_features or no_outlook}
     seeing = {name: bind(see, f"{game.name}.{name}", {"observe": function}) for name, function in c.observe.items()}
     return bind(play_on, game.name, scope), seeing
 
@@ -120,9 +121,11 @@ def _play(variant: Variant, decisions: int, seed: int) -> Counter[str]:
     states, scratch, players = env.states.copy(), variant.new(1), variant.num_players
     scores, looks = (
         np.zeros(variant.num_actions),
-        np.zeros((variant.num_actions, len(variant.game.outlook)), np.float32),
+        np.zeros((variant.num_actions, len(variant.game.action_features)), np.float32),
     )
-    searchers = [make_agent(spec, variant) for spec in SEARCHERS if spec != "counsel" or variant.game.compiled.outlook]
+    searchers = [
+        make_agent(spec, variant) for spec in SEARCHERS if spec != "counsel" or variant.game.kernels.action_features
+    ]
     seen = {name: np.zeros((players, *variant.encoding(name).shape), np.int8) for name in seeing}
     limits = {name: variant.encoding(name).limits() for name in seeing}
     searched = decisions // 200  # they are a thousand times as slow

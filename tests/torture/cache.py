@@ -14,12 +14,12 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[2].parent
 FUNCTIONS = 20
 # Prints what the functions return and how many came from the cache; "ready" tells that the imports are done.
 SMALL = f"""
 import numpy as np
-from samurai_env.core.compile import bind, jit
+from samurai_env.core.jit import bind, jit
 
 def count(record, times):
     for step in range(times):

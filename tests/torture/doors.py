@@ -11,22 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from agents.advice import Advice
+from agents.api import make_agent
 from agents.arena import decision_keys, play_games
-from agents.base import make_agent
-from agents.sampling import sample
-from experiments.match import one_against_others, rotations, team_win_rate, win_share_against
-from samurai_env import find_game, make_variant, parse_spec
+from agents.networks.features import Advice
+from agents.networks.sampling import sample
+from experiments.evaluation.matches import one_against_others, rotations, team_win_rate, win_share_against
+from samurai_env import find_game, make_variant, parse_variant
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant
 from samurai_env.envs.aec import GameAEC
 from samurai_env.envs.common import Seeds
 from samurai_env.envs.single import GameEnv
 from samurai_env.envs.vector import GameVectorEnv
+from samurai_env.game_record import GameRecord
 from samurai_env.perft import perft, walk
 from samurai_env.position import Position
-from samurai_env.record import GameRecord
-from tests.positions import play_random, stream
+from tests.common.positions import play_random, stream
 
 Right = dict[str, Callable[[], Any]]
 PLAYERS = ["random", "greedy", "counsel", "mcts:4", "flat:2", "playouts:1", "untrained"]
@@ -98,7 +98,7 @@ def of_positions(variant: Variant, rng: random.Random) -> Iterator[Door]:
         call = function or getattr(position, name)
         return Door(f"Position.{name} [{variant}]", call, right, check, position.hash)
 
-    def redetermined(given: Position, arguments: dict[str, Any]) -> None:
+    def determinized(given: Position, arguments: dict[str, Any]) -> None:
         variant.check(given.states)
         assert np.array_equal(given.observe(int(arguments["seat"])), position.observe(int(arguments["seat"])))
 
@@ -108,7 +108,7 @@ def of_positions(variant: Variant, rng: random.Random) -> Iterator[Door]:
         shape = variant.encoding(name).shape
         right: Right = {"seat": seat, "encoding": lambda n=name: n, "out": lambda s=shape: np.zeros(s, np.int8)}
         yield of_position("observe", right, written)
-    yield of_position("redetermined", {"seat": seat, "rng": key}, redetermined)
+    yield of_position("determinized", {"seat": seat, "rng": key}, determinized)
     yield of_position("step", {"action": lambda: (position.legal_actions() or [0])[0]})
     yield of_position("reset", {"seed": seed})
     yield Door("GameRecord.append", record.append, {"action": lambda: (record.position.legal_actions() or [0])[0]})
@@ -131,7 +131,7 @@ def of_variants(variant: Variant) -> Iterator[Door]:
     yield Door(f"{game.name}.variant", game.variant, {"num_players": players, **options})
     yield Door("make_variant", make_variant, {"game": lambda: game.name, "num_players": players, **options})
     yield Door("find_game", find_game, {"name": lambda: game.name})
-    yield Door("parse_spec", parse_spec, {"spec": lambda: variant.spec})
+    yield Door("parse_variant", parse_variant, {"spec": lambda: variant.spec})
     for method in (variant.encoding, variant.encoding_name):
         yield Door(f"Variant.{method.__name__}", method, {"name": lambda: None})
     yield Door("Variant.new", variant.new, {"count": lambda: 2}, counts=("count",))

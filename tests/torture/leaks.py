@@ -1,7 +1,7 @@
 """Nothing that a seat gets depends on what is hidden from it.
 
 Games are played twice at once: once as they are, once with what a seat cannot know dealt in another way. As long as
-the seat sees the same, the raw bytes of redetermined records, observations, text, pictures, advice, outlooks and legal
+the seat sees the same, the raw bytes of determinized records, observations, text, pictures, advice, outlooks and legal
 actions have to be the same too.
 
     python -c "from tests.torture.leaks import run; print(run(long=False, seed=0))"
@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from samurai_env.core import bits
-from samurai_env.core.compile import bind, jit
 from samurai_env.core.game import Game, Variant, find_game
-from samurai_env.core.random import below, draw
+from samurai_env.core.jit import bind, jit
+from samurai_env.core.rng import below, draw
+from tests.common.variants import all_variants
 from tests.regenerate import GAMES, spirit_variants
-from tests.variants import all_variants
 
 PAIRS = 1024  # of a batch
 SHOWN = 2  # of these, also compared as text and picture
@@ -26,8 +26,8 @@ LONG, SHORT = 10_000_000, 500_000
 reset: Any = None
 legal: Any = None
 step: Any = None
-redetermine: Any = None
-advise: Any = None
+determinize: Any = None
+heuristic_policy: Any = None
 outlook: Any = None
 observe: Any = None
 remember: Any = None
@@ -91,14 +91,14 @@ def gather(n, games, truths, twins, seats, rng, words, others, scores, seen, see
             legal(state, words)
             action = bits.pick(words, rng)
             if below(rng, 2) < sense:
-                advise(state, scores)
+                heuristic_policy(state, scores)
                 for i in range(scores.shape[0]):
                     if bits.contains(words, i) and scores[i] > scores[action]:
                         action = i
             step(state, action)
         seat = below(rng, n)
         games[1] = games[0]
-        redetermine(twin, seat, rng)
+        determinize(twin, seat, rng)
         if below(rng, 2) == 1 and not state.over:
             draw_alike(state, twin, seat)
         for _ in range(30):
@@ -124,11 +124,11 @@ def gather(n, games, truths, twins, seats, rng, words, others, scores, seen, see
 
 
 def redetermine_all(states, seats, seed):
-    """Redetermine each record for its seat, with a stream that hangs on nothing but its place."""
+    """Determinize each record for its seat, with a stream that hangs on nothing but its place."""
     rng = np.empty(1, np.uint64)
     for i in range(states.shape[0]):
         rng[0] = seed + np.uint64(i)
-        redetermine(states[i], seats[i], rng)
+        determinize(states[i], seats[i], rng)
 
 
 def first_seen(truths, twins, seats, seen, seen_too):
@@ -149,8 +149,8 @@ def first_advised(truths, twins, seats, words, others, scores, scores_too, looks
         remember(truths[i], twins[i], seats[i])
         legal(truths[i], words)
         legal(twins[i], others)
-        advise(truths[i], scores)
-        advise(twins[i], scores_too)
+        heuristic_policy(truths[i], scores)
+        heuristic_policy(twins[i], scores_too)
         outlook(truths[i], looks)
         outlook(twins[i], looks_too)
         if (words != others).any() or (scores != scores_too).any() or (looks != looks_too).any():
@@ -162,11 +162,17 @@ class Search:
     """The compiled loops of one game, and their scratch for one variant."""
 
     def __init__(self, variant: Variant) -> None:
-        self.variant, game, c = variant, variant.game, variant.game.compiled
-        shared = {"reset": c.reset, "legal": c.legal, "step": c.step, "redetermine": c.redetermine, "advise": c.advise}
+        self.variant, game, c = variant, variant.game, variant.game.kernels
+        shared = {
+            "reset": c.reset,
+            "legal": c.legal,
+            "step": c.step,
+            "determinize": c.determinize,
+            "heuristic_policy": c.heuristic_policy,
+        }
         shared["remember"] = REMEMBER.get(game.name, nothing)
         shared["draw_alike"] = DRAW_ALIKE.get(game.name, nothing)
-        shared["outlook"] = no_outlook if c.outlook is None else c.outlook
+        shared["outlook"] = no_outlook if c.action_features is None else c.action_features
         self.gather = bind(gather, game.name, shared | {"observe": c.observe["flat"]})
         self.redetermine_all = bind(redetermine_all, game.name, shared)
         self.first_advised = bind(first_advised, game.name, shared)
@@ -189,7 +195,7 @@ class Search:
         self.gather(variant.num_players, games, truths, twins, seats, rng, *self.words, scores[0], *self.seen["flat"])
 
         def agree(wrong: int, what: str) -> None:
-            again = f"Search(parse_spec({variant.spec!r})).batch({seed})"
+            again = f"Search(parse_variant({variant.spec!r})).batch({seed})"
             assert wrong < 0, f"{what} of seat {seats[wrong]} hang on what is hidden from it: {again}, pair {wrong}"
 
         for name, compare in self.first_seen.items():
@@ -203,9 +209,9 @@ class Search:
         self.redetermine_all(dealt_too, seats, np.uint64(seed))
         for name in dealt.dtype.names:
             differs = (dealt[name] != dealt_too[name]).reshape(PAIRS, -1).any(1)
-            agree(int(differs.argmax()) if differs.any() else -1, f"redetermined records (field {name!r})")
+            agree(int(differs.argmax()) if differs.any() else -1, f"determinized records (field {name!r})")
         variant.check(dealt)
-        shape = (2, variant.num_actions, len(variant.game.outlook))
+        shape = (2, variant.num_actions, len(variant.game.action_features))
         looks = np.zeros(shape, np.float32)
         wrong = self.first_advised(truths, twins, seats, *self.words, *scores, *looks)
         agree(wrong, "legal actions, advice or outlook")

@@ -1,13 +1,13 @@
 """Players that nobody would be, one-sided on purpose: they lead where random and sensible play do not.
 
 Each is a list of wishes: the first that some legal action fulfils is followed. A wish gets the match (the position on
-both sides, see `tests.agreement`) and the name of an action.
+both sides, see `tests.agreement.match`) and the name of an action.
 """
 
 import random
 from collections.abc import Callable
 
-from tests.agreement import Chooser, Match
+from tests.agreement.match import Chooser, Match
 
 Wish = Callable[[Match, str], bool]
 NOISE = 0.1  # the share of decisions that are made at random all the same

@@ -28,20 +28,22 @@ from typing import Any
 import numpy as np
 import torch
 
-from agents.base import make_agent
-from agents.networks import NetworkForm, PolicyValueNet, load_network, save_network
-from experiments import bench_page, leaderboard, pages, readme_tables
+from agents.api import make_agent
+from agents.networks.network import NetworkForm, PolicyValueNet, load_network, save_network
+from experiments import leaderboard, readme_tables
+from experiments.action_gaps import Config as GainsConfig
+from experiments.action_gaps import Gains
+from experiments.benchmark import page as bench_page
+from experiments.common import markdown as pages
 from experiments.cooperative import Wins
-from experiments.gains import Config as GainsConfig
-from experiments.gains import Gains
-from experiments.learn_playouts import load_positions
-from experiments.meetings import Results
+from experiments.distill_rollouts import load_positions
+from experiments.evaluation.matchups import Results
 from experiments.search_variants import KeptSpecs
-from samurai_env import make_variant, parse_spec
-from samurai_env.card.lists import DATA, load_cards
-from samurai_env.json_files import read_json
+from samurai_env import make_variant, parse_variant
+from samurai_env.files.json_reader import read_json
+from samurai_env.game_record import GameRecord
+from samurai_env.games.card.rules.card_lists import DATA, load_cards
 from samurai_env.position import MAGIC, Position
-from samurai_env.record import GameRecord
 from tests.torture.mutations import bytes_spoiled, json_spoiled
 
 LONG, SHORT = 100_000, 3_000  # inputs, over all readers
@@ -163,7 +165,8 @@ class Readers:
             "boards": lambda: Reader(self.file("list.toml", leaderboard.read), [leaderboard.LIST.read_bytes()]),
             "arrays": lambda: Reader(self.file("positions.npz", load_positions), [self.new_arrays()], arrays_spoiled),
             "variant": lambda: Reader(
-                lambda data: parse_spec(data.decode("utf-8", "surrogateescape")), [v.spec.encode() for v in self.games]
+                lambda data: parse_variant(data.decode("utf-8", "surrogateescape")),
+                [v.spec.encode() for v in self.games],
             ),
             "agent": lambda: Reader(
                 lambda data: make_agent(data.decode("utf-8", "surrogateescape"), self.games[0]),

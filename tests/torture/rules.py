@@ -10,11 +10,11 @@ from collections import Counter
 from multiprocessing import get_context
 
 from samurai_env.core.game import Variant, find_game
-from tests.agreement import play
+from tests.agreement.match import play
 from tests.check_rules import ignore_interrupts
+from tests.common.variants import all_variants
 from tests.regenerate import GAMES
 from tests.torture.odd_players import odd_table
-from tests.variants import all_variants
 
 LONG, SHORT = 1_000_000, 600  # games
 CHUNK = 20  # games a task

@@ -43,7 +43,7 @@ def vector(seed: int) -> Iterator[int]:
 
 def tournament(seed: int) -> Iterator[int]:
     """An endless tournament with worker processes; counts deals."""
-    from experiments.processes import results
+    from experiments.common.process_pool import results
     from experiments.tournament import play_chunk
     from samurai_env import make_variant
 
@@ -57,10 +57,10 @@ def tournament(seed: int) -> Iterator[int]:
 
 def search(seed: int) -> Iterator[int]:
     """Tree search from positions that are saved, restored and looked at in every way; counts decisions."""
-    from agents.base import make_agent
+    from agents.api import make_agent
     from samurai_env import make_variant
     from samurai_env.position import Position
-    from tests.positions import play_random, stream
+    from tests.common.positions import play_random, stream
 
     rng = random.Random(seed)
     variants = [make_variant(game, players) for game, players in GAMES.items()]
@@ -69,7 +69,7 @@ def search(seed: int) -> Iterator[int]:
         decisions = 0
         for variant, players in zip(variants, agents, strict=True):
             position = play_random(Position(variant, rng.randrange(2**31)), rng, 10)
-            position = Position.restore(position.save()).redetermined(position.seat, stream(rng.randrange(2**31)))
+            position = Position.restore(position.save()).determinized(position.seat, stream(rng.randrange(2**31)))
             for agent in players * 2:
                 if position.over:
                     break
@@ -84,8 +84,8 @@ def training(seed: int) -> Iterator[int]:
     """Two learners that collect and update in turn; counts updates."""
     import torch
 
-    from experiments.ppo_config import Config
-    from experiments.ppo_learner import Learner
+    from experiments.training.config import Config
+    from experiments.training.ppo import Learner
 
     torch.set_num_threads(1)
     small = {"hidden": (64, 64), "num_envs": 64, "num_steps": 32, "minibatch": 512, "seed": seed}

@@ -19,14 +19,16 @@ import numpy as np
 from rich.console import Console
 from safetensors.torch import load_file
 
-from agents.networks import load_network, read_card
-from experiments import gains, leaderboard, learn_playouts, tournament
-from experiments.ppo_config import Config as TrainConfig
+from agents.networks.network import load_network, read_card
+from experiments import action_gaps as gains
+from experiments import distill_rollouts as learn_playouts
+from experiments import leaderboard, tournament
 from experiments.train_ppo import train
+from experiments.training.config import Config as TrainConfig
 from samurai_env import Position, make_variant
-from samurai_env.core.compile import jit
+from samurai_env.core.jit import jit
 from samurai_env.envs.vector import GameVectorEnv
-from samurai_env.record import GameRecord
+from samurai_env.game_record import GameRecord
 
 QUIET = Console(quiet=True)
 TRAINING: dict[str, Any] = {"hidden": (32,), "num_envs": 8, "num_steps": 16, "minibatch": 64, "checkpoint_every": 1}

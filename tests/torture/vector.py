@@ -16,11 +16,11 @@ from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from gymnasium.vector import AutoresetMode
 
 from samurai_env.core.game import find_game, game_names
-from samurai_env.core.random import next_seed
+from samurai_env.core.rng import next_seed
 from samurai_env.envs.vector import GameVectorEnv
 from samurai_env.position import IllegalActionError, Position
-from tests.test_vector import assert_same
-from tests.variants import all_variants
+from tests.common.variants import all_variants
+from tests.envs.test_vector import assert_same
 
 SECONDS, LONG = 60, 3600
 MOST = 4  # environments of a family

@@ -1,0 +1,50 @@
+"""The uniformly random player."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from agents.api import no_argument
+from samurai_env.core import bits
+from samurai_env.core.checks import checked_games, checked_keys
+from samurai_env.core.game import Game, Variant
+from samurai_env.core.jit import bind
+
+legal: Any = None  # put in by `bind`
+
+
+def choose(states, keys, words, actions):
+    """Write a uniformly random legal action for each game."""
+    rng = np.zeros(1, np.uint64)
+    for i in range(states.shape[0]):
+        rng[0] = keys[i]
+        legal(states[i], words)
+        actions[i] = bits.pick(words, rng)
+
+
+@cache
+def _bound(game: Game) -> Any:
+    return bind(choose, game.name, {"legal": game.kernels.legal})
+
+
+class RandomAgent:
+    """Every legal action equally likely."""
+
+    def __init__(self, variant: Variant) -> None:
+        self._dtype = variant.dtype
+        self._words = np.zeros(variant.num_words, np.uint64)
+        self._choose = _bound(variant.game)
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """See `agents.api.Agent.act`."""
+        states = checked_games(states, self._dtype)
+        actions = np.zeros(len(states), np.int64)
+        self._choose(states, checked_keys(keys, len(states)), self._words, actions)
+        return actions
+
+
+def make(variant: Variant, argument: str) -> RandomAgent:
+    """From a spec."""
+    no_argument("random", argument)
+    return RandomAgent(variant)

@@ -1,0 +1,85 @@
+"""Agents from elsewhere, named `module.Name`: what they do wrong is told with their name, and changes nothing."""
+
+import importlib
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from samurai_env.core.batch import batch_kernels
+from samurai_env.core.checks import checked_games, checked_integers, checked_keys
+from samurai_env.core.game import Variant
+from samurai_env.position import IllegalActionError, Position
+
+
+class Guest:
+    """An agent that this project did not write, and does not trust to keep to `agents.api.Agent`."""
+
+    def __init__(self, spec: str, variant: Variant) -> None:
+        """Import and make it.
+
+        Raises:
+            ValueError: there is no such module or name, or it makes no agent.
+        """
+        name, _, argument = spec.partition(":")
+        make = _find(name)
+        if not callable(make):
+            raise ValueError(f"there is no agent {name!r}: it cannot be called with a variant and an argument")
+        try:
+            self._agent = make(variant, argument)
+        except (ValueError, OSError) as error:
+            raise ValueError(f"agent {spec!r} could not be made: {error}") from error
+        except Exception as error:
+            raise ValueError(f"agent {spec!r} could not be made:\n{_told(error)}") from error
+        if not callable(getattr(self._agent, "act", None)):
+            raise ValueError(f"{spec!r} makes no agent: what it gives has no method act(states, keys)")
+        self._spec, self._variant = spec, variant
+        self._words = np.zeros(variant.num_words, np.uint64)
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """See `agents.api.Agent.act`; it is shown copies.
+
+        Raises:
+            ValueError: it failed, or gave something other than one whole number a game.
+            IllegalActionError: it chose an illegal action.
+        """
+        states = checked_games(states, self._variant.dtype)
+        keys = checked_keys(keys, len(states))
+        try:
+            given = self._agent.act(states.copy(), keys.copy())
+        except Exception as error:
+            raise ValueError(f"agent {self._spec!r} failed:\n{_told(error)}") from error
+        actions = checked_integers(f"actions of agent {self._spec!r}", given, states.shape)
+        free = np.zeros(len(states), np.bool_)
+        wrong = batch_kernels(self._variant.game).first_illegal(states, actions, free, self._words)
+        if wrong >= 0:
+            position = Position(self._variant)
+            position.states[:] = states[wrong]
+            try:
+                position.step(int(actions[wrong]))
+            except IllegalActionError as error:
+                where = f"game with seed {position.seed}, decision {position.steps}"
+                raise IllegalActionError(f"agent {self._spec!r} in the {where}: {error}") from None
+        return actions
+
+
+def _find(name: str) -> Callable[..., Any]:
+    """What `module.Name` names."""
+    module, _, attribute = name.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name and (module == error.name or module.startswith(f"{error.name}.")):
+            raise ValueError(f"there is no agent {name!r}: {error}") from error
+        raise ValueError(f"module {module!r} could not be imported:\n{_told(error)}") from error
+    except AttributeError as error:
+        raise ValueError(f"there is no agent {name!r}: {error}") from error
+    except Exception as error:
+        raise ValueError(f"module {module!r} could not be imported:\n{_told(error)}") from error
+
+
+def _told(error: Exception) -> str:
+    """The traceback, without the line of this file with which it begins."""
+    inner = error.__traceback__.tb_next if error.__traceback__ else None
+    return "".join(traceback.format_exception(type(error), error, inner)).rstrip()

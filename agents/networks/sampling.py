@@ -1,0 +1,43 @@
+"""Drawing actions by their probabilities, compiled: torch takes ten times as long for so many small rows."""
+
+import numpy as np
+
+from samurai_env.core import rng as random
+from samurai_env.core.checks import checked_array, checked_buffer
+from samurai_env.core.jit import jit
+
+
+@jit
+def sample_each(probabilities, rng, actions):
+    """The work of `sample`; the first row without a possible action, or -1."""
+    for i in range(probabilities.shape[0]):
+        rest = random.uniform(rng)
+        actions[i] = -1
+        for action in range(probabilities.shape[1]):
+            if probabilities[i, action] > 0.0:
+                actions[i] = action  # the last of them, should rounding leave a rest
+                rest -= probabilities[i, action]
+                if rest < 0.0:
+                    break
+        if actions[i] < 0:
+            return i
+    return -1
+
+
+def sample(probabilities: np.ndarray, rng: np.ndarray, actions: np.ndarray) -> None:
+    """Draw an action for each row, by its probabilities; an action of probability 0 is never drawn.
+
+    Args:
+        probabilities: float32 (batch, actions), about summing to 1.
+        rng: uint64 (1,), the stream to draw from.
+        actions: int64 (batch,), out.
+
+    Raises:
+        TypeError: one of them is not an array.
+        ValueError: another dtype or shape, an array that cannot be written into, or a row without a possible action.
+    """
+    probabilities = checked_array("probabilities", probabilities, np.float32, (None, None))
+    rng = checked_buffer("rng", rng, np.uint64, (1,))
+    row = sample_each(probabilities, rng, checked_buffer("actions", actions, np.int64, (len(probabilities),)))
+    if row >= 0:
+        raise ValueError(f"row {row} of the probabilities has no action of more than 0")

@@ -1,0 +1,91 @@
+"""A network for more players, made from one for fewer of the same game.
+
+What it knows of the smaller board carries over: entries, hexes and actions that both numbers of players have keep their
+weights. Further opponents are read like the last one known, what else is new begins with nothing.
+"""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import torch
+
+from agents.networks.network import NetworkForm, PolicyValueNet
+from samurai_env import parse_variant
+from samurai_env.core.encoding import Block
+from samurai_env.core.game import Variant
+
+
+def _counterparts(small: Block, large: Block, few: int, many: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Entries of the larger block and those of the smaller one that they are read like, one pair for each opponent.
+
+    An axis as long as there are players is taken for the axis of players; on others the first places are the same.
+    """
+    inside, outside = np.arange(small.size).reshape(small.shape), np.arange(large.size).reshape(large.shape)
+    axes = [axis for axis, sizes in enumerate(zip(small.shape, large.shape, strict=True)) if sizes == (few, many)]
+    pairs = []
+    for players in product(range(many), repeat=len(axes)):
+        here, there = [slice(size) for size in small.shape], [slice(size) for size in small.shape]
+        for axis, player in zip(axes, players, strict=True):
+            like = min(player, few - 1)
+            here[axis], there[axis] = slice(player, player + 1), slice(like, like + 1)
+        pairs.append((outside[tuple(here)].ravel(), inside[tuple(there)].ravel()))
+    return pairs
+
+
+def _inputs(small: Variant, large: Variant, encoding: str) -> tuple[np.ndarray, np.ndarray]:
+    """Entries of the larger encoding, and those of the smaller one that they are read like."""
+    here, there, past_large, past_small = [], [], 0, 0
+    for less, more in zip(small.encoding(encoding).blocks, large.encoding(encoding).blocks, strict=True):
+        for outside, inside in _counterparts(less, more, small.num_players, large.num_players):
+            here.append(past_large + outside)
+            there.append(past_small + inside)
+        past_large, past_small = past_large + more.size, past_small + less.size
+    return np.concatenate(here), np.concatenate(there)
+
+
+@torch.no_grad()
+def grow(net: PolicyValueNet, form: NetworkForm) -> PolicyValueNet:
+    """The network of this form that begins with what `net` knows; its inputs are still to be standardised.
+
+    Args:
+        net: for at least two players of the same game.
+        form: for more players; variants and encoding may differ in nothing else.
+
+    Raises:
+        ValueError: the forms differ in more than the number of players, or there is no way from one to the other.
+    """
+    small, large = parse_variant(net.form.variant), parse_variant(form.variant)
+    like = net.form if small.game != large.game else replace(net.form, variant=form.variant)
+    if like != form:
+        raise ValueError(
+            f"a network grows if only the number of players differs; this one has {like.differences(form)}"
+        )
+    few, many = small.num_players, large.num_players
+    if not 2 <= few < many or form.encoding != "flat" or form.shared or not form.hidden:
+        raise ValueError(
+            "a network for two players or more becomes one for more; it reads flat, has hidden layers, no shared ones"
+        )
+    grown = PolicyValueNet(form)
+    here, there = _inputs(small, large, form.encoding)
+    names = large.action_names
+    actions = np.array([names.index(name) for name in small.action_names])
+    weights, known = dict(grown.named_parameters()), dict(net.named_parameters())
+    first = weights["body.0.weight"]
+    first.zero_()
+    first[:, here] = known["body.0.weight"][:, there]
+    if form.advised:
+        first[:, len(grown.mean) + actions] = known["body.0.weight"][:, len(net.mean) :]
+    share = 1.0 if large.game.cooperative else (few - 1) / (many - 1)  # what one loses all others win together
+    alike = np.minimum(np.arange(1, many), few - 1)
+    for name, old in known.items():
+        new = weights[name]
+        if name.startswith("policy."):
+            new.zero_()
+            new[actions] = old
+        elif name.startswith("value."):
+            new[0] = old[0]
+            new[1:] = share * old[alike]
+        elif name != "body.0.weight":
+            new.copy_(old)
+    return grown

@@ -1,0 +1,1 @@
+"""Monte Carlo tree search, with and without a network."""

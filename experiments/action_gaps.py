@@ -1,0 +1,354 @@
+"""What agents gain on another by single choices, played on by that other: it takes far less time than games.
+
+    python -m experiments.action_gaps --num-players 4 --base ppo:weights/samurai-4.safetensors --agents mcts:1000,greedy
+
+The base plays games against itself; from each one position with a choice is drawn. Where an agent chooses otherwise
+than the base, both choices are played on many times, by the base in all seats and with the same determinizations, so
+that luck that they have in common cancels. The mean of the differences is what one decision of the agent gains. It
+tells of a single decision among players like the base; only games tell who wins. The same command goes on where it was
+stopped, and with further agents measures these alone.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
+from msgspec import Meta, Struct
+from rich.console import Console
+from rich.table import Table
+
+from agents.api import Agent, make_agent
+from agents.arena import decision_keys
+from experiments import tournament
+from experiments.common import file_hashes as fingerprints
+from experiments.common.bounds import Between, Processes, Seed, check_bounds
+from experiments.common.cli import (
+    Interrupt,
+    commit,
+    cpu_name,
+    make_folder,
+    parse_options,
+    progress_bar,
+    run_program,
+    split_specs,
+)
+from experiments.common.process_pool import results
+from experiments.evaluation.matches import Z95, Timed
+from experiments.evaluation.matchups import Natural, Seconds
+from samurai_env import make_variant, parse_variant
+from samurai_env.core.batch import BatchKernels, batch_kernels
+from samurai_env.core.game import Variant
+from samurai_env.core.texts import one_line, shown
+from samurai_env.files.atomic_write import write_atomically
+from samurai_env.files.json_reader import read_json
+
+RANDOM = 0.1  # share of random moves in the games that give the positions
+BLOCK = 8  # positions that a worker looks at, or choices that it plays on, at a time
+FEW = 5  # differences for which a normal interval would promise too much
+FORMAT = "samurai_env gains 1"
+Key = TypeVar("Key")
+
+
+@dataclass
+class Config:
+    """Settings of a comparison."""
+
+    agents: tuple[str, ...] = ("greedy",)
+    """Agents whose choices are measured, separated by commas or spaces."""
+    base: str = "greedy"
+    """Agent against whose choices they are measured, and who plays on."""
+    game: str = "samurai"
+    """Name of the game."""
+    num_players: int | None = None
+    """Number of players; the game's smallest if not given."""
+    options: tuple[str, ...] = ()
+    """The game's options as name=value."""
+    positions: Annotated[int, Between(2, 10**6)] = 400
+    """Positions looked at, each from a game of its own."""
+    games: Annotated[int, Between(1, 10**5)] = 128
+    """Games in which each choice is played on."""
+    seed: Seed = 1
+    """Seed of positions and games."""
+    processes: Processes = tournament.Config().processes
+    """Worker processes."""
+    output: Path = Path("runs/gains")
+    """Folder for gains.json."""
+
+
+def draw_positions(variant: Variant, base: str, count: int, seed: int) -> np.ndarray:
+    """Records of positions with a choice, one from each of `count` games of the base, all stages alike.
+
+    Raises:
+        ValueError: there was a game without any choice.
+    """
+    loops, agent, rng = batch_kernels(variant.game), make_agent(base, variant), np.random.default_rng(seed)
+    states, kept, choices = variant.new(count), variant.new(count), np.zeros(count, np.int64)
+    loops.begin(states, rng.integers(2**62, size=count).astype(np.uint64))
+    running = np.arange(count)
+    while len(running):
+        now = states[running]
+        legal = legal_actions(loops, variant, now)
+        choice = legal.sum(1) > 1
+        choices[running] += choice
+        drawn = choice & (rng.random(len(now)) * choices[running] < 1.0)  # in the end each of a game's is as likely
+        kept[running[drawn]] = now[drawn]
+        actions = agent.act(now, decision_keys(now["seed"], now["steps"], 0))
+        by_chance = np.where(legal, rng.random(legal.shape), -1.0).argmax(1)
+        loops.step_all(now, np.where(rng.random(len(now)) < RANDOM, by_chance, actions))
+        states[running] = now
+        running = running[now["over"] == 0]
+    if not choices.all():
+        raise ValueError(f"{variant.spec} has games without a choice")
+    return kept
+
+
+def legal_actions(loops: BatchKernels, variant: Variant, states: np.ndarray) -> np.ndarray:
+    """Which actions are legal, bool (games, actions)."""
+    masks, words = np.zeros((len(states), variant.num_actions), np.int8), np.zeros(variant.num_words, np.uint64)
+    for i in range(len(states)):
+        loops.write_legal(states, i, words, masks[i])
+    return masks > 0
+
+
+@cache
+def ready(spec: str, agent: str) -> Agent:
+    """The agent, once for each process; what is compiled or set up at its first decision is done."""
+    variant = parse_variant(spec)
+    player, states = make_agent(agent, variant), variant.new(1)
+    batch_kernels(variant.game).begin(states, np.zeros(1, np.uint64))
+    player.act(states, np.zeros(1, np.uint64))
+    return player
+
+
+def choose(task: tuple[str, str, np.ndarray]) -> tuple[list[int], float]:
+    """Worker: what the agent chooses in some positions, and the seconds of processor time that it took."""
+    spec, agent, states = task
+    timed = Timed(ready(spec, agent))
+    actions = timed.act(states.copy(), decision_keys(states["seed"], states["steps"], 1))
+    return [int(action) for action in actions], timed.seconds
+
+
+def play_on(task: tuple[str, str, int, np.ndarray, np.ndarray]) -> list[float]:
+    """Worker: the mean own return after each choice, by spec, base, number of games, positions and actions."""
+    spec, base, games, states, actions = task
+    variant = parse_variant(spec)
+    loops, agent = batch_kernels(variant.game), ready(spec, base)
+    played = np.repeat(states, games)
+    seats = played["seat"].astype(np.int64)
+    trial = np.tile(np.arange(games, dtype=np.uint64), len(states))
+    seeds = decision_keys(played["seed"], played["steps"], 2) + trial  # the same for all choices in a position
+    for i in range(len(played)):
+        loops.determinize(played, i, seats[i], decision_keys(seeds[i : i + 1], np.zeros(1, np.int64), 3))
+    loops.step_all(played, np.repeat(actions, games))
+    return own_returns(variant, loops, agent, played, seats, seeds).reshape(-1, games).mean(1).tolist()
+
+
+def own_returns(
+    variant: Variant, loops: BatchKernels, agent: Agent, states: np.ndarray, seats: np.ndarray, seeds: np.ndarray
+) -> np.ndarray:
+    """Play games to the end, one agent in all seats; the returns of `seats`, float64 (games,)."""
+    running = np.flatnonzero(states["over"] == 0)
+    while len(running):
+        now = states[running]
+        loops.step_all(now, agent.act(now, decision_keys(seeds[running], now["steps"], 4)))
+        states[running] = now
+        running = running[now["over"] == 0]
+    out = np.zeros((len(states), variant.num_players))
+    for i in range(len(states)):
+        loops.write_returns(states, i, out[i])
+    return out[np.arange(len(out)), seats]
+
+
+class KeptGains(Struct):
+    """The form of the file; see `Gains`. A worth is a position, an action and the mean own return."""
+
+    format: str
+    variant: str
+    base: str
+    positions: Natural
+    games: Natural
+    seed: Natural
+    networks: dict[str, str]
+    choices: dict[str, list[Natural]]
+    seconds: dict[str, Seconds]
+    worths: list[tuple[Natural, Natural, Annotated[float, Meta(ge=-1.0, le=1.0)]]]
+
+
+class Gains:
+    """What has been measured, in a file that is whole after every block.
+
+    Attributes:
+        choices: by agent, the action in each position, as far as it has been asked.
+        seconds: by agent, processor time of these decisions.
+        worths: by position and action, the mean own return.
+        networks: by agent, the fingerprint of the files that it names.
+    """
+
+    def __init__(self, config: Config, variant: Variant) -> None:
+        """Begin, or go on from the file.
+
+        Raises:
+            ValueError: the file is damaged, or of a comparison with other settings.
+        """
+        self.path = config.output / "gains.json"
+        settings = {name: getattr(config, name) for name in ("base", "positions", "games", "seed")}
+        self.head = {"format": FORMAT, "variant": variant.spec, **settings}
+        self.choices: dict[str, list[int]] = {}
+        self.seconds: dict[str, float] = {}
+        self.worths: dict[tuple[int, int], float] = {}
+        self.networks: dict[str, str] = {}
+        if not self.path.exists():
+            return
+        kept = read_json(self.path, KeptGains)
+        head = {name: getattr(kept, name) for name in self.head}
+        if head != self.head:
+            other = ", ".join(f"{name} {shown(head[name])}" for name in head if head[name] != self.head[name])
+            raise ValueError(one_line(f"{self.path} was measured with {other}; choose another --output"))
+        if wrong := self._wrong(kept, variant.num_actions):
+            raise ValueError(f"{one_line(self.path, 120)} is damaged: {wrong}")
+        self.choices, self.seconds, self.networks = kept.choices, kept.seconds, kept.networks
+        self.worths = {(position, action): worth for position, action, worth in kept.worths}
+
+    @staticmethod
+    def _wrong(kept: KeptGains, actions: int) -> str | None:
+        """Why what the file holds cannot have been measured, or None."""
+        for agent, chosen in kept.choices.items():
+            if len(chosen) > kept.positions or max(chosen, default=0) >= actions:
+                return f"{shown(agent)} chooses more than there are positions, or an action that is none"
+        if kept.choices.keys() != kept.seconds.keys():
+            return "its seconds are not of the agents of its choices"
+        pairs = {(position, action) for position, action, _ in kept.worths}
+        if any(position >= kept.positions or action >= actions for position, action in pairs):
+            return "it has the worth of a position or action that is none"
+        return "it has the worth of a choice twice" if len(pairs) < len(kept.worths) else None
+
+    def save(self) -> None:
+        """Write the file."""
+        worths = [[*key, worth] for key, worth in self.worths.items()]
+        kept = {
+            **self.head,
+            "commit": commit(),
+            "machine": cpu_name(),
+            "networks": self.networks,
+            "choices": self.choices,
+        }
+        text = json.dumps({**kept, "seconds": self.seconds, "worths": worths}) + "\n"
+        write_atomically(self.path, text)
+
+    def to_play(self) -> list[tuple[int, int]]:
+        """Choices to be played on: all in the positions where an agent chooses otherwise than the base."""
+        base = self.choices[self.head["base"]]
+        pairs = {
+            (position, action)
+            for chosen in self.choices.values()
+            for position, (action, usual) in enumerate(zip(chosen, base, strict=False))  # some are not asked to the end
+            if action != usual
+        }
+        pairs |= {(position, base[position]) for position, _ in pairs}
+        return sorted(pairs - self.worths.keys())
+
+    def of(self, agent: str) -> np.ndarray:
+        """What each decision gains on the base's, float64 (positions,)."""
+        base = self.choices[self.head["base"]]
+        return np.array(
+            [
+                0.0 if action == usual else self.worths[position, action] - self.worths[position, usual]
+                for position, (action, usual) in enumerate(zip(self.choices[agent], base, strict=True))
+            ]
+        )
+
+
+def _do(task: tuple[int, Callable[[Any], Any], Any]) -> Any:
+    _, work, given = task
+    return work(given)
+
+
+def by_blocks(
+    work: Callable[[Any], Any], tasks: Iterable[tuple[Key, Any]], config: Config, console: Console, name: str
+) -> Iterable[tuple[Key, Any]]:
+    """Do tasks in worker processes; the results with the keys of their tasks, in order.
+
+    Raises:
+        KeyboardInterrupt: at the end of a block, if Ctrl-C was pressed.
+    """
+    keyed, done = list(tasks), 0
+    if not keyed:
+        return
+    numbered = [(number, work, task) for number, (_, task) in enumerate(keyed)]
+    with (
+        Interrupt() as interrupt,
+        progress_bar(console, name, len(keyed)) as bar,
+        closing(results(_do, numbered, config.processes, lambda: interrupt.asked)) as coming,
+    ):
+        early: dict[int, Any] = {}
+        for (number, _, _), result in coming:
+            early[number] = result
+            while done in early:
+                yield keyed[done][0], early.pop(done)
+                done += 1
+                bar(done, "")
+    if interrupt.asked:
+        raise KeyboardInterrupt("stopped; the same command goes on from here")
+
+
+def measure(config: Config, console: Console) -> Gains:
+    """Measure what is missing."""
+    check_bounds(config)
+    variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    agents = split_specs(config.agents)
+    if not agents:
+        raise ValueError("--agents names nobody: give at least one agent, such as greedy")
+    for spec in (config.base, *agents):
+        make_agent(spec, variant)
+    gains = Gains(config, variant)
+    for spec in (config.base, *agents):
+        fingerprints.enter(spec, gains.networks, gains.path)
+    make_folder(config.output)
+    states = draw_positions(variant, config.base, config.positions, config.seed)
+    for spec in dict.fromkeys((config.base, *agents)):
+        known = gains.choices.get(spec, [])
+        starts = range(len(known), len(states), BLOCK)
+        tasks = [(first, (variant.spec, spec, states[first : first + BLOCK])) for first in starts]
+        for _, (actions, seconds) in by_blocks(choose, tasks, config, console, spec):
+            gains.choices.setdefault(spec, []).extend(actions)
+            gains.seconds[spec] = gains.seconds.get(spec, 0.0) + seconds
+            gains.save()
+    pairs = gains.to_play()
+    blocks = [pairs[first : first + BLOCK] for first in range(0, len(pairs), BLOCK)]
+    tasks_on = []
+    for block in blocks:
+        rows, actions = (np.array(part) for part in zip(*block, strict=True))
+        tasks_on.append((block, (variant.spec, config.base, config.games, states[rows], actions)))
+    for block, worths in by_blocks(play_on, tasks_on, config, console, "play on"):
+        gains.worths.update(zip(block, worths, strict=True))
+        gains.save()
+    return gains
+
+
+def main(config: Config) -> None:
+    """Measure and show."""
+    console = Console()
+    gains = measure(config, console)
+    table = Table(title=f"{gains.head['variant']}, against the choices of {config.base}")
+    for head in ("agent", "ms a decision", "chooses otherwise", "gain a decision, in thousandths of a return"):
+        table.add_column(head, justify="left" if head == "agent" else "right")
+    for spec in dict.fromkeys(split_specs(config.agents)):
+        found = 1000 * gains.of(spec)
+        half = Z95 * found.std(ddof=1) / len(found) ** 0.5
+        otherwise = np.mean(np.array(gains.choices[spec]) != gains.choices[config.base])
+        milliseconds = 1000 * gains.seconds[spec] / len(found)
+        interval = f"{found.mean():+.1f} [{found.mean() - half:+.1f}, {found.mean() + half:+.1f}]"
+        if np.count_nonzero(found) < FEW:
+            interval = f"{found.mean():+.1f}, too few for an interval"
+        table.add_row(spec, f"{milliseconds:.3g}", f"{otherwise:.1%}", interval)
+    console.print(table)
+    console.print(f"what was measured is in {gains.path}")
+
+
+if __name__ == "__main__":
+    run_program("experiments.action_gaps", Config, main, __doc__)

@@ -1,0 +1,1 @@
+"""Measuring speed: parts of this project, how it scales, other packages beside it."""

@@ -1,0 +1,1 @@
+"""What several programs share: command line, provenance, worker processes, Markdown."""

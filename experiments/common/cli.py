@@ -1,0 +1,196 @@
+"""Small things that several programs need."""
+
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import MISSING, fields
+from io import BytesIO
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+import tyro
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from experiments import end_quietly
+from samurai_env import find_game
+from samurai_env.core.texts import one_line, shown
+from samurai_env.files.atomic_write import write_atomically
+
+ROOT = Path(__file__).resolve().parent.parent  # of the clone
+INTERRUPTED = 128 + signal.SIGINT  # the exit status that shells give to a program stopped by Ctrl-C
+
+
+def parse_options(game: str, settings: tuple[str, ...]) -> dict[str, Any]:
+    """A game's options from `name=value` words.
+
+    Raises:
+        ValueError: not of that form, or no such game, option or value.
+    """
+    known = find_game(game).options
+    options = {}
+    for setting in settings:
+        name, separator, text = setting.partition("=")
+        if not separator or name not in known:
+            raise ValueError(f"{shown(setting)} is not name=value with one of {', '.join(known)}")
+        try:
+            options[name] = known[name].parse(name, text)
+        except ValueError as error:
+            raise ValueError(one_line(error)) from None
+    return options
+
+
+def split_specs(words: Iterable[str]) -> tuple[str, ...]:
+    """Agent specs from words that may hold several, separated by commas.
+
+    What follows a comma is a setting of the same agent if it reads name=value, otherwise the next agent:
+    `greedy,mcts:1000,depth=4,random` names three.
+    """
+    specs: list[str] = []
+    for word in words:
+        for number, part in enumerate(word.split(",")):
+            if number and re.match(r"\w+=", part):
+                specs[-1] += f",{part}"
+            elif part:
+                specs.append(part)
+    return tuple(specs)
+
+
+def commit() -> str:
+    """The commit of the clone this runs from, with a + if code was changed; "unknown" outside one."""
+    code = ["samurai_env", "agents", "experiments/*.py"]
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    try:
+        return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "-uno", "--", *code) else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def cpu_name() -> str:
+    """The processor's name, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def machine() -> str:
+    """Name and number of cores of the processor."""
+    return f"{cpu_name()}, {os.cpu_count()} cores"
+
+
+def run_program(name: str, settings: type[Any], main: Callable[[Any], Any], about: str | None) -> None:
+    """Run `main` with settings from the command line; what is wrong is told in a line, and the exit status is 1.
+
+    After Ctrl-C it is 130, also where the program came to an orderly stop, so that a script does not go on as if all
+    had been done.
+    """
+    try:
+        if signal.getsignal(signal.SIGINT) is end_quietly:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        main(tyro.cli(settings, prog=f"python -m {name}", description=about))
+    except (ValueError, OSError) as error:
+        raise SystemExit(f"error: {error}") from None
+    except (MemoryError, RuntimeError) as error:
+        if not (isinstance(error, MemoryError) or re.search("allocate memory|out of memory", str(error))):
+            raise
+        raise SystemExit(f"error: there is too little memory: {' '.join(str(error).split())[-150:]}") from None
+    except EOFError:
+        raise SystemExit("\nstopped") from None
+    except KeyboardInterrupt as stop:
+        print(str(stop) or "\nstopped", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
+    if Interrupt.seen:
+        raise SystemExit(INTERRUPTED)
+
+
+def make_folder(path: Path) -> None:
+    """Make the folder that `--output` names, unless it is there.
+
+    Raises:
+        OSError: there is a file of that name, or it cannot be made.
+    """
+    if path.is_file():
+        raise FileExistsError(f"--output is a folder, but {path} is a file")
+    path.mkdir(parents=True, exist_ok=True)
+
+
+def save_picture(figure: Any, path: Path) -> None:
+    """Write a figure of matplotlib as PNG."""
+    image = BytesIO()
+    figure.savefig(image, format="png", dpi=120)
+    write_atomically(path, image.getvalue())
+
+
+def command_line(program: str, config: Any) -> str:
+    """The command that runs a program with these settings (a dataclass); what has its default is left out."""
+    words = ["python -m", program]
+    for field in fields(config):
+        value = getattr(config, field.name)
+        standard = field.default_factory() if field.default_factory is not MISSING else field.default
+        if value == standard:
+            continue
+        option = field.name.replace("_", "-")
+        if isinstance(value, bool):
+            words.append(f"--{option}" if value else f"--no-{option}")
+        else:
+            words += [f"--{option}", *map(str, value if isinstance(value, tuple) else (value,))]
+    return " ".join(words)
+
+
+class Interrupt:
+    """While this context lasts, Ctrl-C only sets `asked`; a second Ctrl-C stops at once.
+
+    It may be entered again while it lasts: a program of several parts then stops as a whole.
+
+    Attributes:
+        asked: whether Ctrl-C was pressed in this context.
+        seen: whether it was pressed in any; of the class.
+    """
+
+    seen = False
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._depth = 0
+
+    def __enter__(self) -> "Interrupt":
+        if self._depth == 0:
+            self._before = signal.signal(signal.SIGINT, self._note)
+        self._depth += 1
+        return self
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.asked = Interrupt.seen = True
+        signal.signal(signal.SIGINT, self._before)
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            signal.signal(signal.SIGINT, self._before)
+
+
+@contextmanager
+def progress_bar(console: Console, name: str, total: int, done: int = 0) -> Iterator[Callable[[int, str], None]]:
+    """A bar with the time that remains; call what it gives with (done, text to show)."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task(name, total=total, completed=done, note="")
+        yield lambda now, note: progress.update(task, completed=now, note=note)

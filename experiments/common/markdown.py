@@ -1,0 +1,114 @@
+"""Parts of Markdown pages that programs write: what stands between `<!-- name -->` and `<!-- /name -->`."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypedDict, TypeVar, cast
+
+from experiments.benchmark.timing import Figure
+from experiments.common.cli import ROOT
+from samurai_env import parse_variant
+from samurai_env.core.texts import one_line
+from samurai_env.files.atomic_write import write_atomically
+from samurai_env.files.json_reader import read_json
+
+T = TypeVar("T", bound=Mapping)
+
+RESULTS = ROOT / "experiments" / "results"
+
+
+class Origin(TypedDict):
+    """What every results file of `experiments.bench` begins with."""
+
+    variant: str
+    machine: str
+    version: str
+    commit: str
+    command: str
+
+
+def read(path: Path, form: type[T]) -> T:
+    """A results file of `experiments.bench`.
+
+    Args:
+        path: the file.
+        form: its form, an `Origin` with more.
+
+    Raises:
+        ValueError: it is damaged, or its variant is none.
+    """
+    found = read_json(path, form)
+    try:
+        parse_variant(cast(Origin, found)["variant"])
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {one_line(error, 200)}") from None
+    return found
+
+
+def origin(found: Origin) -> str:
+    """Where and with what a result was made."""
+    changed = ", with uncommitted changes" if found["commit"].endswith("+") else ""
+    return f"Version {found['version']}, commit {found['commit'].rstrip('+')}{changed}; {found['machine']}."
+
+
+def amount(value: float) -> str:
+    """A measured figure, to three digits."""
+    for size, letter in ((1e6, " M"), (1e3, " k")):
+        if value >= size:
+            digits = max(0, 3 - len(str(int(value / size))))
+            return f"{value / size:.{digits}f}{letter}"
+    return f"{value:.2f}"
+
+
+def figure(found: Figure) -> str:
+    """A figure of `experiments.bench`: median, range, and a star if other processes disturbed it."""
+    median, low, high = (amount(value) for value in (found.median, found.low, found.high))
+    star = "\\*" if found.disturbed else ""
+    return f"**{median}**{star} ({low} to {high})"
+
+
+def fill(page: str, parts: Mapping[str, str]) -> str:
+    """The page with the text between each pair of marks replaced.
+
+    Args:
+        page: Markdown.
+        parts: by name: what is to stand between `<!-- name -->` and `<!-- /name -->`.
+
+    Raises:
+        ValueError: the page lacks a pair of marks, or has it twice.
+    """
+    for name, part in parts.items():
+        marks = re.compile(rf"(?<=<!-- {re.escape(name)} -->\n).*?(?=<!-- /{re.escape(name)} -->)", re.DOTALL)
+        text = "\n" + part.replace("\\", "\\\\") + "\n\n"
+        page, count = marks.subn(text, page)
+        if count != 1:
+            raise ValueError(f"the page has {count} pairs of marks <!-- {name} --> ... <!-- /{name} -->, not one")
+    return page
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table; numbers stand to the right."""
+    right = [all(type(row[i]) in (int, float) for row in rows) for i in range(len(header))]
+    lines = [header, [("---:" if r else "---") for r in right], *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def refresh(pages: Mapping[str, Mapping[str, str]], write: bool) -> list[str]:
+    """Bring pages up to date.
+
+    Args:
+        pages: by path from the root of the clone: the parts of the page.
+        write: write those that change; otherwise only look.
+
+    Returns:
+        The paths of the pages that were out of date.
+    """
+    stale = []
+    for path, parts in pages.items():
+        before = (ROOT / path).read_text(encoding="utf-8")
+        after = fill(before, parts)
+        if after != before:
+            stale.append(path)
+            if write:
+                write_atomically(ROOT / path, after)
+    return stale

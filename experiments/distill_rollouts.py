@@ -1,0 +1,307 @@
+"""Let a new network learn what play-outs say of each action: a beginning for PPO.
+
+    python -m experiments.distill_rollouts --run runs/played-out --game samurai_card
+
+The built-in player plays many games on from every action of many positions (`agents.baselines.rollout_agent`); the
+layers that read
+outlooks learn from it what an action is worth, and the network chooses by that: one step of policy iteration, its
+values fitted (Lagoudakis and Parr, 2003). The rest of the network stays as it begins. Ctrl-C keeps the positions
+looked at; the same command goes on from there.
+"""
+
+import time
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from io import BytesIO
+from os import cpu_count
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import torch
+from rich.console import Console
+from torch import nn
+
+from agents.api import make_agent
+from agents.arena import decision_keys
+from agents.baselines.rollout_agent import PlayoutAgent
+from agents.networks.features import Advice
+from agents.networks.network import NetworkForm, PolicyValueNet, save_network
+from experiments.common.array_files import load_arrays
+from experiments.common.bounds import Between, Count, Processes, Seed, check_bounds
+from experiments.common.cli import (
+    Interrupt,
+    command_line,
+    commit,
+    cpu_name,
+    parse_options,
+    progress_bar,
+    run_program,
+)
+from experiments.common.process_pool import results
+from experiments.training.ppo import random_play
+from samurai_env import __version__, make_variant, parse_variant
+from samurai_env.core.batch import batch_kernels
+from samurai_env.core.game import Variant
+from samurai_env.files.atomic_write import write_atomically
+
+DEALS = 16  # played by a worker at a time
+RANDOM, TRIED = 0.1, 0.3  # share of random moves, and of those that play-outs think best; the others follow the advice
+HELD_OUT = 10  # every so manieth part is not learned from
+
+
+@dataclass
+class Config:
+    """Settings of such a run."""
+
+    run: Path = Path("runs/played-out")
+    """Folder for the network and the positions looked at."""
+    game: str = "samurai_card"
+    """Name of the game, which needs an outlook."""
+    num_players: int | None = None
+    """Number of players; the game's smallest if not given."""
+    options: tuple[str, ...] = ()
+    """The game's options as name=value."""
+    playouts: str = "playouts:16,margin=4"
+    """How actions are tried."""
+    deals: Annotated[int, Between(2 * DEALS, 10**7)] = 4000  # a part to learn from, one held out
+    """Games whose positions are looked at."""
+    encoding: str | None = None
+    """Encoding of observations; the game's default if not given."""
+    hidden: Annotated[tuple[int, ...], Between(1, 2**16)] = (256, 256)
+    """Widths of the hidden layers, which do not learn here."""
+    outlook: Annotated[int, Between(1, 2**16)] = 64
+    """Width of the layers that read outlooks."""
+    softness: Annotated[float, Between(1e-6, 1e6)] = 0.05
+    """An action worth so much less than another becomes e times less probable."""
+    epochs: Count = 12
+    """How often each position is learned from."""
+    minibatch: Count = 2048
+    """Positions in a gradient step."""
+    learning_rate: Annotated[float, Between(1e-6, 1e6)] = 2e-3
+    """Adam's largest step size; it rises, and falls to nothing."""
+    seed: Seed = 1
+    """Seed of games, play-outs and learning."""
+    processes: Processes = field(default_factory=lambda: cpu_count() or 1)
+    """Worker processes."""
+
+
+def look_at(task: tuple[str, str, int, int]) -> dict[str, np.ndarray]:
+    """Worker: the positions of some deals with more than one legal action, by the number of the part and a seed.
+
+    Returns:
+        looks: float32 (legal actions of all positions, columns), see `agents.networks.features`.
+        worths: float32 (legal actions of all positions,).
+        counts: int64 (positions,): legal actions of each.
+    """
+    spec, playouts, part, seed = task
+    variant = parse_variant(spec)
+    loops, advice, agent = batch_kernels(variant.game), Advice(variant), make_agent(playouts, variant)
+    assert isinstance(agent, PlayoutAgent)
+    rng, states, found = np.random.default_rng((seed, part)), variant.new(DEALS), []
+    loops.begin(states, rng.integers(2**62, size=DEALS).astype(np.uint64))
+    while len(states := states[states["over"] == 0]):
+        worths = agent.worths(states, decision_keys(states["seed"], states["steps"], 0))
+        looks, legal = advice.outlooks(states), np.isfinite(worths)
+        choice = legal.sum(1) > 1
+        chosen = legal & choice[:, None]
+        found.append((looks[chosen], worths[chosen], legal.sum(1)[choice]))
+        by_chance = np.where(legal, rng.random(legal.shape), -1.0).argmax(1)
+        by_advice = np.where(legal, looks[:, :, 0], np.inf).argmin(1)
+        kind = rng.random(len(states))
+        loops.step_all(
+            states, np.where(kind < RANDOM, by_chance, np.where(kind < RANDOM + TRIED, worths.argmax(1), by_advice))
+        )
+    looks, worths, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return {"looks": looks, "worths": worths.astype(np.float32), "counts": counts}
+
+
+def part_file(config: Config, part: int) -> Path:
+    """Where the positions of a part are kept."""
+    return config.run / f"positions-{part:05}.npz"
+
+
+def made(config: Config, variant: Variant) -> str:
+    """What the positions of a part hang on, beside its number."""
+    return f"{variant.spec}; {config.playouts}; seed {config.seed}"
+
+
+def is_there(config: Config, variant: Variant, part: int) -> bool:
+    """Whether the positions of a part have been looked at.
+
+    Raises:
+        ValueError: with other settings, or their file is damaged.
+    """
+    path = part_file(config, part)
+    if not path.exists():
+        return False
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            found = str(arrays["made"]) if "made" in arrays else "settings that it does not name"
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path} is damaged, delete it to have it made anew: {error}") from None
+    if found != made(config, variant):
+        raise ValueError(f"{path} was made with {found}, not {made(config, variant)}; choose another --run")
+    return True
+
+
+def gather(config: Config, variant: Variant, console: Console) -> list[Path]:
+    """Look at all positions that are not there yet; the files of those that are."""
+    parts = -(-config.deals // DEALS)
+    missing = [part for part in range(parts) if not is_there(config, variant, part)]
+    tasks = [(variant.spec, config.playouts, part, config.seed) for part in missing]
+    with (
+        Interrupt() as interrupt,
+        progress_bar(console, "deals", parts * DEALS, (parts - len(missing)) * DEALS) as bar,
+        closing(results(look_at, tasks, config.processes, lambda: interrupt.asked)) as coming,
+    ):
+        for number, (task, found) in enumerate(coming, 1):
+            save_arrays(part_file(config, task[2]), found | {"made": np.array(made(config, variant))})
+            bar((parts - len(missing) + number) * DEALS, "")
+    files = [part_file(config, part) for part in range(parts)]
+    if interrupt.asked:
+        raise KeyboardInterrupt("stopped; the same command goes on from here")
+    return files
+
+
+def save_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    """Write arrays to a file of exactly this name."""
+    packed = BytesIO()
+    np.savez_compressed(packed, allow_pickle=False, **arrays)
+    write_atomically(path, packed.getvalue())
+
+
+def load_positions(path: Path) -> dict[str, np.ndarray]:
+    """What `look_at` gave, from a file.
+
+    Raises:
+        ValueError: it is damaged; delete it, and its positions are looked at anew.
+    """
+    found = load_arrays(path, {"looks": ("<f4", 2), "worths": ("<f4", 1), "counts": ("<i8", 1)})
+    looks, worths, counts = found["looks"], found["worths"], found["counts"]
+    fits = len(looks) == len(worths) == counts.sum() and counts.min(initial=2) > 1
+    if not fits or not np.isfinite(looks).all() or not np.isfinite(worths).all():
+        raise ValueError(f"{path} is damaged: its arrays do not fit together; delete it to look at them anew")
+    return found
+
+
+class Positions:
+    """Legal actions of many positions, one after the other."""
+
+    def __init__(self, files: list[Path]) -> None:
+        loaded = [load_positions(file) for file in files]
+        self.looks, self.worths, self.counts = (
+            torch.from_numpy(np.concatenate([arrays[name] for arrays in loaded]))
+            for name in ("looks", "worths", "counts")
+        )
+        self.starts = self.counts.cumsum(0) - self.counts
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def rows(self, chosen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Looks and worths of the actions of some positions, and to which of these each belongs."""
+        counts = self.counts[chosen]
+        row = torch.arange(len(chosen)).repeat_interleave(counts)
+        within = torch.arange(len(row)) - (counts.cumsum(0) - counts)[row]
+        where = self.starts[chosen][row] + within
+        return self.looks[where], self.worths[where], row
+
+
+def centred(values: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
+    """Values less their mean in each position."""
+    count = torch.bincount(row)
+    return values - (torch.zeros(len(count)).index_add(0, row, values) / count)[row]
+
+
+def logits(net: PolicyValueNet, looks: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
+    """What the network makes of actions by their outlooks alone; see `PolicyValueNet.read`."""
+    advice = (-looks[:, 0] / net.temperature).clamp_min(-20.0)
+    return net.outlook.scores(looks, row) + net.trust * advice
+
+
+def minibatches(config: Config, positions: int) -> Iterator[torch.Tensor]:
+    """Numbers of positions, all of them `epochs` times."""
+    shuffler = torch.Generator().manual_seed(config.seed)
+    for _ in range(config.epochs):
+        yield from torch.randperm(positions, generator=shuffler).split(config.minibatch)
+
+
+def fit(net: PolicyValueNet, config: Config, positions: Positions, console: Console) -> None:
+    """Let the layers that read outlooks, and the trust in the advice, learn what the actions are worth."""
+    learning = [*net.outlook.parameters(), net.trust]
+    optimizer = torch.optim.Adam(learning, config.learning_rate)
+    steps = config.epochs * -(-len(positions) // config.minibatch)
+    pace = torch.optim.lr_scheduler.OneCycleLR(optimizer, config.learning_rate, steps)
+    with progress_bar(console, "gradient steps", steps) as bar:
+        for number, chosen in enumerate(minibatches(config, len(positions))):
+            looks, worths, row = positions.rows(chosen)
+            missed = config.softness * centred(logits(net, looks, row), row) - centred(worths, row)
+            loss = missed.square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            pace.step()
+            bar(number + 1, f"error {loss.item():.4f}")
+
+
+@torch.no_grad()
+def worth_of_choices(positions: Positions, scores: torch.Tensor, row: torch.Tensor, worths: torch.Tensor) -> float:
+    """By how much the actions of highest score are worth more than the mean of the legal ones."""
+    best = torch.full((len(positions),), -torch.inf).scatter_reduce(0, row, scores, "amax")
+    chosen = scores == best[row]
+    return float(centred(worths, row)[chosen].mean())
+
+
+def learn(config: Config, console: Console) -> PolicyValueNet:
+    """Gather, fit, write.
+
+    Raises:
+        ValueError: a setting is impossible, or the game has no outlook.
+    """
+    check_bounds(config)
+    variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    if variant.game.kernels.action_features is None:
+        raise ValueError(f"{config.game} has no outlook to learn from")
+    if not isinstance(make_agent(config.playouts, variant), PlayoutAgent):
+        raise ValueError(f"--playouts is such as playouts:16,margin=4, not {config.playouts!r}")
+    started = time.perf_counter()
+    torch.manual_seed(config.seed)
+    form = NetworkForm(
+        variant.spec, variant.encoding_name(config.encoding), tuple(config.hidden), True, outlook=config.outlook
+    )
+    net = PolicyValueNet(form)  # complains before anything is played
+    config.run.mkdir(parents=True, exist_ok=True)
+    files = gather(config, variant, console)
+    net.standardise(*random_play(variant, form, config.seed))
+    nn.init.zeros_(net.policy.weight)
+    learned = Positions([file for number, file in enumerate(files) if number % HELD_OUT])
+    fit(net, config, learned, console)
+    held_out = Positions(files[::HELD_OUT])
+    looks, worths, row = held_out.rows(torch.arange(len(held_out)))
+    scores = {"advice": -looks[:, 0], "network": logits(net, looks, row)}
+    worth = {name: round(worth_of_choices(held_out, score, row, worths), 4) for name, score in scores.items()}
+    told = ", ".join(f"{value} by the {name}" for name, value in worth.items())
+    console.print(f"{len(held_out):,} positions held out: choices are worth {told} more than chance")
+    settings = {**asdict(config), "run": str(config.run)}
+    del settings["processes"]
+    notes = {
+        "command": command_line("experiments.distill_rollouts", config),
+        "commit": commit(),
+        "version": __version__,
+        "machine": f"{cpu_name()}, {config.processes} processes",
+        "steps": len(learned) + len(held_out),
+        "seconds": round(time.perf_counter() - started, 1),
+        "worth_of_choices": worth,
+        "config": settings,
+    }
+    save_network(net.eval(), config.run / "model.safetensors", notes)
+    console.print(f"the network is {config.run / 'model.safetensors'}")
+    return net
+
+
+if __name__ == "__main__":
+    run_program("experiments.distill_rollouts", Config, lambda config: learn(config, Console()), __doc__)

@@ -1,0 +1,1 @@
+"""Matches on duplicate deals, result files, ratings and tables."""

@@ -1,0 +1,141 @@
+"""Matches on duplicate deals, and how sure their results are."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents.api import Agent
+from agents.arena import play_games
+from samurai_env.core.checks import checked_count, whole
+from samurai_env.core.game import Variant
+from samurai_env.core.texts import shown
+
+Z95 = 1.959963984540054  # of the normal distribution
+MATCH_SEED = 1_000_000_000  # deals of matches, away from those of training
+FIRST_LOOK, LOOK = 50, 10  # deals before a meeting may stop for the first time, and between two looks at it
+
+
+class Timed:
+    """An agent whose decisions are counted and timed, in processor time, which other programs do not lengthen."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent, self.seconds, self.decisions = agent, 0.0, 0
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """See `agents.api.Agent.act`."""
+        started = time.process_time()
+        actions = self.agent.act(states, keys)
+        self.seconds += time.process_time() - started
+        self.decisions += len(states)
+        return actions
+
+
+def rotations(num_players: int) -> np.ndarray:
+    """Seatings of one agent (0) among others (1): row r has it in seat r."""
+    return 1 - np.eye(checked_count("the number of players", num_players), dtype=np.int64)
+
+
+def deal_seeds(first: int, deals: int) -> np.ndarray:
+    """The seeds of some deals of matches, uint64 (deals,), from deal number `first` on.
+
+    Raises:
+        TypeError: not integers.
+        ValueError: no deal, or a number that there is not.
+    """
+    first, deals = whole("the first deal", first), checked_count("the number of deals", deals)
+    if not 0 <= first < 2**62 or deals == 0:
+        raise ValueError(f"matches have 1 deal or more, numbered from 0 on; not {deals} from {shown(first)} on")
+    return np.arange(first, first + deals, dtype=np.uint64) + np.uint64(MATCH_SEED)
+
+
+def one_against_others(variant: Variant, agents: Sequence[Agent], first: int, deals: int) -> np.ndarray:
+    """Play `agents[0]` in each seat of every deal, `agents[1]` in the others.
+
+    Args:
+        variant: what is played.
+        agents: two.
+        first: number of the first deal.
+        deals: how many.
+
+    Returns:
+        float64 (deals, seats): the win share of the one agent, 1 for a sole win, by deal and its seat. In a
+        cooperative game the return itself.
+    """
+    n = variant.num_players
+    seeds = deal_seeds(first, deals)
+    returns = play_games(variant, agents, np.tile(rotations(n), (len(seeds), 1)), np.repeat(seeds, n))
+    own = returns.reshape(len(seeds), n, n)[:, np.arange(n), np.arange(n)]
+    return own if variant.game.cooperative else (own * (n - 1) + 1) / n
+
+
+def win_share_against(variant: Variant, agents: Sequence[Agent], deals: int, first: int = 0) -> float:
+    """Mean win share of `agents[0]` among copies of `agents[1]`, from deal number `first` on."""
+    return float(one_against_others(variant, agents, first, deals).mean())
+
+
+def team_win_rate(variant: Variant, agent: Agent, deals: int, first: int = 0) -> float:
+    """Mean return of a cooperative game with the agent in every seat, from deal number `first` on."""
+    seeds = deal_seeds(first, deals)
+    return float(play_games(variant, [agent], np.zeros((len(seeds), variant.num_players), np.int64), seeds).mean())
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:6.1%} [{self.low:.1%}, {self.high:.1%}]"
+
+
+def wilson(mean: float, count: int) -> tuple[float, float]:
+    """Wilson's 95 % score interval of a share seen in `count` independent trials (Wilson, 1927)."""
+    spread = Z95 * math.sqrt(mean * (1 - mean) / count + Z95**2 / (4 * count**2))
+    centre = mean + Z95**2 / (2 * count)
+    scale = 1 + Z95**2 / count
+    return (centre - spread) / scale, (centre + spread) / scale
+
+
+def estimate(shares: np.ndarray) -> Estimate:
+    """Mean share with an interval over deals.
+
+    The games of one deal are not independent, so the interval comes from the spread between deals; it is
+    never narrower than Wilson's for as many independent games, which also serves results of 0 or 100 %.
+
+    Args:
+        shares: (deals, games of a deal), each in [0, 1].
+    """
+    by_deal = shares.mean(1)
+    mean, deals = float(by_deal.mean()), len(by_deal)
+    low, high = wilson(mean, shares.size)
+    if deals > 1:
+        half = Z95 * float(by_deal.std(ddof=1)) / math.sqrt(deals)
+        low, high = min(low, mean - half), max(high, mean + half)
+    return Estimate(mean, max(0.0, low), min(1.0, high))
+
+
+def stop_after(shares: np.ndarray, width: float) -> int | None:
+    """The number of deals at the first look that finds the interval of `estimate` at most `width` wide.
+
+    Stopping at a width keeps intervals honest (Chow and Robbins, 1965): how wide one is says little of where its
+    middle lies. Stopping as soon as an interval leaves out par would not: who looks often enough sees every pair of
+    equals differ sometime.
+
+    Args:
+        shares: (deals, games of a deal), in order of deals.
+        width: of the interval, such as 0.06 for 3 points up and down.
+
+    Returns:
+        None if it is wider at all looks.
+    """
+    for deals in range(FIRST_LOOK, len(shares) + 1, LOOK):
+        found = estimate(shares[:deals])
+        if found.high - found.low <= width:
+            return deals
+    return None

@@ -1,0 +1,206 @@
+"""What has been played in a tournament, kept in a JSON file with all that is needed to repeat it."""
+
+import json
+import platform
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from msgspec import Meta, Struct
+
+from experiments.common.cli import machine
+from experiments.evaluation.matches import MATCH_SEED, stop_after
+from samurai_env import __version__, parse_variant
+from samurai_env.core.texts import one_line, shown
+from samurai_env.files.atomic_write import write_atomically
+from samurai_env.files.json_reader import read_json
+
+Pair = tuple[str, str]  # the one agent and the others
+
+
+Share = Annotated[float, Meta(ge=0.0, le=1.0)]
+Seconds = Annotated[float, Meta(ge=0.0)]
+Natural = Annotated[int, Meta(ge=0, le=2**62)]
+
+
+class KeptMeeting(Struct):
+    """A meeting in the file; see `Meeting`, and `_as_json` for the shares."""
+
+    one: str
+    others: str
+    commits: list[str]
+    machines: list[str]
+    seconds: tuple[Seconds, Seconds]
+    decisions: tuple[Natural, Natural]
+    shares: list[list[Share] | None]
+
+
+class KeptResults(Struct):
+    """The form of the file; see `Results`."""
+
+    variant: str
+    command: str
+    versions: dict[str, str]
+    deal_seeds: str
+    networks: dict[str, str]
+    meetings: list[KeptMeeting]
+
+
+class Chunk(NamedTuple):
+    """Some deals of a meeting as a worker played them."""
+
+    pair: Pair
+    first: int
+    """Number of the first deal."""
+    shares: list[list[float]]
+    """Win share of the one, by deal and its seat."""
+    seconds: list[float]
+    """Processor time that the one and the others thought."""
+    decisions: list[int]
+    """Decisions that the one and the others made."""
+
+
+@dataclass
+class Meeting:
+    """One agent among copies of another on duplicate deals.
+
+    Attributes:
+        deals: by number of the deal: the one agent's win share by its seat.
+        seconds: processor time that the one and the others thought.
+        decisions: that the one and the others made in that time.
+        commits: of the code that played.
+        machines: on which it played.
+    """
+
+    deals: dict[int, list[float]] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    decisions: list[int] = field(default_factory=lambda: [0, 0])
+    commits: list[str] = field(default_factory=list)
+    machines: list[str] = field(default_factory=list)
+
+    def shares(self, deals: int | None = None, width: float | None = None) -> np.ndarray:
+        """Win shares in order of deals, from the first on and without a gap.
+
+        Args:
+            deals: no more than these; None for all.
+            width: no more than `stop_after` wants; None for all.
+
+        Returns:
+            float64 (deals, seats).
+        """
+        rows: list[list[float]] = []
+        while len(rows) in self.deals and len(rows) != deals:
+            rows.append(self.deals[len(rows)])
+        found = np.array(rows, float)
+        return found if width is None else found[: stop_after(found, width)]
+
+    def add(self, chunk: Chunk, commit_: str) -> None:
+        """Keep what a worker on this machine played."""
+        self.deals.update(enumerate(chunk.shares, chunk.first))
+        for who in (0, 1):
+            self.seconds[who] += chunk.seconds[who]
+            self.decisions[who] += chunk.decisions[who]
+        for kept, now in ((self.commits, commit_), (self.machines, machine())):
+            if now not in kept:
+                kept.append(now)
+
+
+def versions() -> dict[str, str]:
+    """Versions of what plays."""
+    found = {"samurai_env": __version__, "python": platform.python_version()}
+    for package in ("numpy", "numba", "torch"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+class Results:
+    """All meetings of a tournament.
+
+    Attributes:
+        path: the file.
+        variant: spec of what is played.
+        meetings: by the one agent and the others.
+        networks: by spec of an agent, the fingerprint of the files that it names (`experiments.common.file_hashes`).
+        origin: with what the file was last written: command, versions, seeds.
+    """
+
+    def __init__(self, path: Path, variant: str | None = None, first_deal: int = 0) -> None:
+        """Read the file, or begin an empty one.
+
+        Args:
+            path: the file, which need not exist if the variant is given.
+            variant: spec of what it has to hold; None for whatever it holds.
+            first_deal: number of the deal with which its meetings have to begin, if a variant is given.
+
+        Raises:
+            ValueError: it is damaged, or holds games of another variant or of other deals.
+        """
+        self.path, self.meetings, self.networks = path, dict[Pair, Meeting](), dict[str, str]()
+        self.origin: dict[str, Any] = {}
+        self.seeds = f"{MATCH_SEED} + number of the deal" + (f", from deal {first_deal} on" if first_deal else "")
+        if variant is None or path.exists():
+            self._read(variant)
+        else:
+            self.variant = variant
+
+    def _read(self, variant: str | None) -> None:
+        try:
+            self._take(read_json(self.path, KeptResults))
+        except ValueError as error:
+            hint = "move it away or choose another --output"
+            raise ValueError(one_line(f"{one_line(error, 230)}; {hint}")) from None
+        if variant is not None and variant != self.variant:
+            raise ValueError(f"{self.path} holds games of {shown(self.variant, 160)}; choose another --output")
+        if variant is not None and self.origin["deal_seeds"] != self.seeds:
+            held = f"with seeds {shown(self.origin['deal_seeds'])}, not {self.seeds}"
+            raise ValueError(f"{self.path} holds deals {held}; choose another --output")
+
+    def _take(self, saved: KeptResults) -> None:
+        """Keep what the file holds, if it can have been played."""
+        self.variant, self.networks = saved.variant, saved.networks
+        self.origin = {"command": saved.command, "versions": saved.versions, "deal_seeds": saved.deal_seeds}
+        players = parse_variant(saved.variant).num_players
+        for found in saved.meetings:
+            pair = found.one, found.others
+            name = f"{one_line(self.path, 120)} is damaged: the meeting of {shown(found.one, 40)}"
+            if pair in self.meetings:
+                raise ValueError(f"{name} with {shown(found.others, 40)} stands there twice")
+            deals = {number: row for number, row in enumerate(found.shares) if row is not None}
+            for number, row in deals.items():
+                if len(row) != players:
+                    raise ValueError(f"{name} has {len(row)} seats in deal {number}, the game has {players}")
+            counts = list(found.seconds), list(found.decisions)
+            self.meetings[pair] = Meeting(deals, *counts, found.commits, found.machines)
+
+    def write(self, command: str) -> None:
+        """Write everything; `command` is what repeats it."""
+        self.origin = {
+            "command": command,
+            "versions": versions(),
+            "deal_seeds": self.seeds,
+        }
+        record = {"variant": self.variant, **self.origin, "networks": self.networks}
+        record["meetings"] = [_as_json(pair, meeting) for pair, meeting in self.meetings.items() if meeting.deals]
+        text = json.dumps(record, separators=(",", ":"))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.path, text + "\n")
+
+
+def _as_json(pair: Pair, meeting: Meeting) -> dict[str, Any]:
+    """A meeting for the file: shares in a list by number of the deal, null where one was not played."""
+    rows = [meeting.deals.get(number) for number in range(max(meeting.deals) + 1)]
+    return {
+        "one": pair[0],
+        "others": pair[1],
+        "commits": meeting.commits,
+        "machines": meeting.machines,
+        "seconds": [round(seconds, 3) for seconds in meeting.seconds],
+        "decisions": meeting.decisions,
+        # Most shares are 0 or 1: as integers they need half the room.
+        "shares": [row and [int(share) if share == int(share) else share for share in row] for row in rows],
+    }

@@ -1,0 +1,49 @@
+"""Write the network of a training run as a small file to be kept with the project.
+
+    python -m experiments.export --run runs/mine --to weights/mine.safetensors
+
+Weights are rounded to half precision, which halves the file; the card beside it says how the network was made.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from rich.console import Console
+
+from agents.networks.network import load_network, read_card, save_network
+from experiments.common.cli import run_program
+
+
+@dataclass
+class Config:
+    """What to publish."""
+
+    run: Path = Path("runs/ppo")
+    """Folder of the training run."""
+    to: Path = Path("weights/network.safetensors")
+    """File to write, with its card beside it."""
+    replace: bool = False
+    """Overwrite a network that is there."""
+
+
+def main(config: Config) -> None:
+    """Write the file and its card.
+
+    Raises:
+        FileNotFoundError: there is no network in the run's folder.
+        ValueError: the network is damaged, `to` is not the name of a .safetensors file, or there is one already.
+    """
+    if config.to.suffix != ".safetensors":
+        raise ValueError(f"--to is a file whose name ends in .safetensors, not {config.to}")
+    if config.to.exists() and not config.replace:
+        raise ValueError(f"{config.to} is there already: add --replace to overwrite it, or choose another --to")
+    net = load_network(config.run)
+    notes = read_card(config.run).notes
+    save_network(net.to(torch.float16), config.to, notes)
+    size = config.to.stat().st_size / 1e6
+    Console().print(f"{config.to}: {size:.2f} MB, {net.form.variant}, {notes['steps']:,} decisions or positions")
+
+
+if __name__ == "__main__":
+    run_program("experiments.export", Config, main, __doc__)

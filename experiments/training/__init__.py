@@ -1,0 +1,1 @@
+"""PPO by self-play: settings, rollouts, learner, opponents, checkpoints."""

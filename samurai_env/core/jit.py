@@ -1,0 +1,122 @@
+"""Compiling with numba so that the on-disk cache can be trusted.
+
+numba keys a cached function by the file that defines it. Two things that matter here are not in that key:
+a change of a rule in *another* file (or of a data file frozen into the code), and which game's functions
+a generic loop was bound to. `jit` answers the first by stamping every cache entry with a hash of all
+compiled sources, `bind` the second by giving each bound copy a qualified name of its own.
+
+A fault of numba's own is mended here as well, which runs wrong code without a word: the name of a record type in a
+compiled symbol is a number that counts up in each process. Code for two kinds of record, cached by two processes, may
+thus have the same symbols, and a third process that loads both runs one in place of the other. Here the number is a
+hash of the record's layout. `core.cache` sees to the files.
+"""
+
+import hashlib
+import types
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import types as numba_types
+
+from samurai_env.core.cache import Cache
+
+PACKAGE = Path(__file__).resolve().parent.parent
+DISPLAY = "display"  # folders of this name hold no compiled code: editing a colour recompiles nothing
+
+
+def _record_name(record: numba_types.Record) -> tuple[str, tuple[int]]:
+    """What stands for a record type in the symbols of compiled code: the same in every process."""
+    return "Record", (int.from_bytes(hashlib.sha256(record.name.encode()).digest()[:7], "big"),)
+
+
+numba_types.Record.mangling_args = property(_record_name)  # type: ignore[assignment, method-assign]
+
+
+@cache
+def _hash_folder(folder: Path) -> str:
+    """SHA-256 over paths and contents of the Python and JSON files in `folder`.
+
+    In the package, folders below count as well, except those for display; elsewhere only the folder itself.
+    """
+    deep = PACKAGE in folder.parents
+    digest = hashlib.sha256()
+    for file in sorted(
+        file for kind in ("*.py", "*.json") for file in (folder.rglob(kind) if deep else folder.glob(kind))
+    ):
+        name = file.relative_to(folder)
+        if DISPLAY not in name.parts:
+            digest.update(name.as_posix().encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+@cache
+def source_stamp(folders: frozenset[Path]) -> str:
+    """Hash of the sources in these folders."""
+    parts = [f"{folder.name}:{_hash_folder(folder)}" for folder in sorted(folders)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _source_folder(function: Callable[..., Any]) -> Path:
+    """The folder that holds a function: the whole package of a game, otherwise that of its file."""
+    folder, games = Path(function.__code__.co_filename).resolve().parent, PACKAGE / "games"
+    return games / folder.relative_to(games).parts[0] if games in folder.parents else folder
+
+
+def _folders_behind(function: Callable[..., Any]) -> frozenset[Path]:
+    """The folders of all sources that a compiled function may depend on: its own, the core, those of what it calls."""
+    names, scope = function.__code__.co_names, function.__globals__
+    called = [scope.get(name) for name in names]
+    called += [
+        getattr(module, name, None) for module in called if isinstance(module, types.ModuleType) for name in names
+    ]
+    behind: list[frozenset[Path]] = [getattr(dispatcher, "source_folders", frozenset()) for dispatcher in called]
+    return frozenset({PACKAGE / "core", _source_folder(function)}.union(*behind))
+
+
+def jit(function: Callable[..., Any], inline: bool = False) -> Any:
+    """Compile `function` with numba: cached on disk, without the GIL, without bounds checks.
+
+    Args:
+        function: free function over records, arrays and numbers.
+        inline: put its code into its callers'. See `inlined`.
+
+    Returns:
+        The numba dispatcher. Stale and damaged cache entries are ignored and then overwritten, so an edited
+        rule is never run in its old form. Without a writable place for the cache it just compiles.
+    """
+    dispatcher: Any = numba.njit(nogil=True, error_model="numpy", forceinline=inline)(function)
+    dispatcher.source_folders = _folders_behind(function)
+    with suppress(RuntimeError):  # numba found no directory that it may write to
+        dispatcher._cache = Cache(function, partial(source_stamp, dispatcher.source_folders))
+    return dispatcher
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """`jit` for short functions on the hot path, whose code becomes a part of their callers'.
+
+    A call that hands on a record or a row of an array otherwise counts a reference up and down, atomically, and keeps
+    the compiler from making vectors of loops: half of the time of an observation. Callers take longer to compile.
+    """
+    return jit(function, inline=True)
+
+
+def bind(template: Callable[..., Any], owner: str, functions: dict[str, Any], inline: bool = False) -> Any:
+    """Compile a copy of `template` in which the global names of `functions` mean one game's functions.
+
+    Args:
+        template: a plain Python function that calls, for example, `step(state, action)` as a global.
+        owner: the game's name; it becomes part of the copy's qualified name and so of its cache file.
+        functions: the compiled functions that take the place of those names.
+        inline: see `jit`.
+    """
+    scope = {**template.__globals__, **functions}
+    copy = types.FunctionType(template.__code__, scope, template.__name__, template.__defaults__)
+    copy.__qualname__ = f"{template.__qualname__}.{owner}"
+    copy.__module__ = template.__module__
+    copy.__doc__ = template.__doc__
+    return jit(copy, inline)

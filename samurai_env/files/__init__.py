@@ -1,0 +1,1 @@
+"""Reading and writing files: all or nothing, and untrusted JSON within limits."""

@@ -1,0 +1,260 @@
+"""What a viewer may see of a record, as plain Python data, and the words for it: for pictures and text alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from samurai_env.core.checks import checked_seat
+from samurai_env.games.board.actions import END, IDLE, LAND0, SEA0, SPOT0, names
+from samurai_env.games.board.rules.tiles import (
+    FIGURE_EXCHANGE,
+    FIGURES,
+    HAND,
+    KIND_NAMES,
+    KINDS,
+    STRENGTH,
+    TOKEN_EXCHANGE,
+)
+from samurai_env.games.board.rules.topology import FIGURES_EACH, LANDS, SETTLEMENT, hexes_in_play
+from samurai_env.games.board.rules.topology import LAND as LAND_HEX
+from samurai_env.games.board.rules.topology import SEA as SEA_HEX
+from samurai_env.games.board.state import (
+    EDITIONS,
+    FIGURE_FIRST,
+    FIGURE_SECOND,
+    FIRST_HAND,
+    LAND,
+    SEA,
+    SETUP,
+    TILE,
+    TOKEN_FROM,
+    TOKEN_TO,
+)
+
+
+@dataclass(frozen=True)
+class Player:
+    """One player as the viewer sees it.
+
+    Attributes:
+        seat: number of the seat.
+        hand: kinds of the tiles in the hand, None where they are hidden.
+        held: number of tiles in the hand.
+        supply: number of tiles in the supply.
+        unplayed: kinds of the tiles in hand and supply together.
+        chosen: kind of the tile that has been chosen and is not yet played, None otherwise.
+        captured: figures taken, by kind; None where they are hidden.
+        to_move: whether the seat decides now.
+        won: whether the seat has won or shares the win.
+    """
+
+    seat: int
+    hand: tuple[int, ...] | None
+    held: int
+    supply: int
+    unplayed: tuple[int, ...]
+    chosen: int | None
+    captured: tuple[int, int, int] | None
+    to_move: bool
+    won: bool
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A tile on the board."""
+
+    seat: int
+    kind: int
+
+
+def _kinds(counts: np.ndarray) -> tuple[int, ...]:
+    return tuple(kind for kind in range(KINDS) for _ in range(int(counts[kind])))
+
+
+def check_viewer(record: np.void, viewer: int | None) -> None:
+    """Refuse a viewer who has no seat.
+
+    Raises:
+        ValueError: no such seat.
+    """
+    if viewer is not None:
+        checked_seat(viewer, record["hand"].shape[0], ", and None sees all hands")
+
+
+def players(record: np.void, viewer: int | None) -> list[Player]:
+    """All players, as `viewer` sees them (None: all is seen)."""
+    check_viewer(record, viewer)
+    n = record["hand"].shape[0]
+    seen, screens = [], n > 2 and record["hide_captures"] and not record["over"]
+    for seat in range(n):
+        other = viewer is not None and viewer != seat
+        helmets, buddhas, rice = (int(count) for count in record["captured"][seat])
+        seen.append(
+            Player(
+                seat=seat,
+                hand=None if other else _kinds(record["hand"][seat]),
+                held=int(record["hand_size"][seat]),
+                supply=int(record["supply_size"][seat]),
+                unplayed=_kinds(record["unseen"][seat]),
+                chosen=int(record["tile"]) if seat == record["seat"] and record["tile"] >= 0 else None,
+                captured=None if other and screens else (helmets, buddhas, rice),
+                to_move=seat == record["seat"] and not record["over"],
+                won=bool(record["over"] and int(record["winners"]) >> seat & 1),
+            )
+        )
+    return seen
+
+
+def figures_on(record: np.void, settlement: int) -> tuple[int, ...]:
+    """Kinds of the figures on a settlement."""
+    return tuple(figure for figure in range(3) if int(record["figures"][figure]) >> settlement & 1)
+
+
+def figures_left(record: np.void) -> list[int]:
+    """Figures on the board, by kind."""
+    return [int(record["figures"][figure]).bit_count() for figure in range(3)]
+
+
+def waits_for_figures(record: np.void) -> bool:
+    """Whether figures are still to be placed, so that an empty settlement is not yet a closed one."""
+    return int(record["pool"].sum()) > 0
+
+
+def tile_at(value: int) -> Tile | None:
+    """The tile that an entry of `land_tile` or `sea_tile` stands for."""
+    return Tile((value - 1) // KINDS, (value - 1) % KINDS) if value > 0 else None
+
+
+def tiles_on_board(record: np.void) -> dict[str, Tile]:
+    """Every tile on the board, by the label of its hex."""
+    placed = [*zip(LAND_HEX, record["land_tile"], strict=False), *zip(SEA_HEX, record["sea_tile"], strict=False)]
+    return {place.label: tile for place, value in placed if (tile := tile_at(int(value)))}
+
+
+def spot(record: np.void, index: int) -> tuple[int, str]:
+    """Kind of figure and label of the settlement of a figure spot."""
+    towns = record["influence"].shape[1] - 1
+    return index // towns, SETTLEMENT[index % towns + 1].label
+
+
+def hex_of(record: np.void, action: int) -> str | None:
+    """The label of the hex or settlement that an action names."""
+    n = record["hand"].shape[0]
+    if action < LAND0:
+        return None
+    if action < LAND0 + LANDS[n]:
+        return LAND_HEX[action - LAND0].label
+    if action < SPOT0[n]:
+        return SEA_HEX[action - SEA0[n]].label
+    return spot(record, action - int(SPOT0[n]))[1]
+
+
+def settlement_names(num_players: int) -> dict[str, str]:
+    """Names of the settlements in play that have one, by label."""
+    return {place.label: place.name for place in hexes_in_play(num_players) if place.name}
+
+
+# --- Words ---
+
+
+def seats_text(seats: Sequence[int]) -> str:
+    """Such as `seat 1` or `seats 0 and 2`."""
+    *most, last = map(str, seats)
+    return f"seats {', '.join(most)} and {last}" if most else f"seat {last}"
+
+
+def title(record: np.void) -> str:
+    """Number of players and edition."""
+    return f"{record['hand'].shape[0]} players, {EDITIONS[int(record['edition'])]} edition"
+
+
+def kind_text(kind: int) -> str:
+    """Such as `samurai 3` or `token exchange`."""
+    alone = KIND_NAMES[kind] in ("token exchange", "ronin", "figure exchange")
+    return KIND_NAMES[kind] if alone else f"{KIND_NAMES[kind]} {int(STRENGTH[kind].max())}"
+
+
+def _spot_text(record: np.void, action: int, word: str = "of") -> str:
+    figure, label = spot(record, action - int(SPOT0[record["hand"].shape[0]]))
+    return f"the {FIGURES[figure]} {word} {label}"
+
+
+def decision(record: np.void) -> str:
+    """What is to be decided now and by whom, or how the game ended."""
+    if record["over"]:
+        won = [seat for seat in range(record["hand"].shape[0]) if int(record["winners"]) >> seat & 1]
+        return f"Game over: {seats_text(won)} {'share the win' if len(won) > 1 else 'wins'}"
+    return f"Seat {int(record['seat'])} {_task(record)}"
+
+
+def _task(record: np.void) -> str:
+    phase, tile = int(record["phase"]), int(record["tile"])
+    if phase == FIRST_HAND:
+        return f"picks tile {int(record['hand'][record['seat']].sum()) + 1} of {HAND} for the first hand"
+    if phase == SETUP:
+        return "puts a figure on a settlement"
+    if phase == TILE:
+        which = "a quick tile" if record["plain_played"] else "a tile"
+        return f"plays {which} or ends the turn" if record["may_end"] else f"plays {which}"
+    if phase in (LAND, SEA):
+        return f"puts {kind_text(tile)} on an empty {'land' if phase == LAND else 'sea'} hex"
+    if phase == TOKEN_FROM:
+        return "picks the own tile that the token exchange replaces"
+    if phase == TOKEN_TO:
+        label = LAND_HEX[int(record["from_land"])].label
+        moved = tile_at(int(record["land_tile"][record["from_land"]]))
+        return f"moves {kind_text(moved.kind) if moved else 'the tile'} from {label} to an empty land hex"
+    if phase == FIGURE_FIRST:
+        return "picks the first figure to exchange"
+    assert phase == FIGURE_SECOND
+    first = int(SPOT0[record["hand"].shape[0]]) + int(record["from_spot"])
+    return f"picks the figure that changes places with {_spot_text(record, first)}"
+
+
+def last_move(record: np.void, viewer: int | None, last: Sequence[int]) -> str:
+    """The last move in words, after it was made; of an opponent's first hand no more than that a tile was picked."""
+    ids = [int(action) for action in last]
+    if not ids:
+        return ""
+    if record["tile"] < 0 and all(action < KINDS for action in ids):
+        return _picked(record, viewer, ids)
+    words = _move_words(record, ids)
+    tile = tiles_on_board(record).get(hex_of(record, ids[1]) or "") if len(ids) > 1 else None
+    return f"seat {tile.seat}: {words}" if tile else words
+
+
+def _picked(record: np.void, viewer: int | None, ids: list[int]) -> str:
+    seat = int(record["seat"])
+    if record["phase"] != FIRST_HAND:
+        seat = record["hand"].shape[0] - 1
+    elif record["hand"][seat].sum() == 0:  # the seat before has just picked its fifth
+        seat -= 1
+    known = viewer is None or viewer == seat
+    return f"seat {seat}: picked {', '.join(map(kind_text, ids)) if known else 'a tile (hidden)'}"
+
+
+def _move_words(record: np.void, ids: list[int]) -> str:
+    n, first = record["hand"].shape[0], ids[0]
+    rest = [hex_of(record, action) or "" for action in ids[1:]]
+    if first == END:
+        return "end of the turn"
+    if first >= SPOT0[n]:
+        seat = (3 * (int(FIGURES_EACH[n]) - 1) - int(record["pool"].sum()) - 1) % n
+        return f"seat {seat}: put {_spot_text(record, first, 'on')}"
+    if first >= KINDS:
+        return " ".join(names(n)[action] for action in ids)
+    if not rest:
+        return f"chose {kind_text(first)}"
+    if first == TOKEN_EXCHANGE:
+        return ", ".join([f"token exchange on {rest[0]}", *(f"the tile there to {label}" for label in rest[1:])])
+    if first == FIGURE_EXCHANGE:
+        return _exchange_words(record, ids[1:])
+    return f"{kind_text(first)} on {rest[0]}"
+
+
+def _exchange_words(record: np.void, ids: list[int]) -> str:
+    if ids[0] == IDLE:
+        return "idle figure exchange"
+    spots = [_spot_text(record, action) for action in ids]
+    return f"{spots[0]} and {spots[1]} changed places" if len(spots) > 1 else f"figure exchange: {spots[0]}"

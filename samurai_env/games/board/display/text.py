@@ -1,0 +1,142 @@
+"""The position as text for a terminal: no colours, one line is half the height of a hex."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from samurai_env.games.board.display import player_view as view
+from samurai_env.games.board.rules.tiles import FIGURE_LETTERS, KIND_CODES, KINDS, QUICK
+from samurai_env.games.board.rules.topology import SETTLEMENT, SETTLEMENTS, Hex, hexes_in_play
+
+PITCH = 3  # characters from one column to the next; a cell may use twice as many
+MARGIN = 6
+BRACKETS = {1: ("(", ")"), 2: ("[", "]"), 3: ("<", ">")}  # by the number of figures that a settlement is for
+TERRAIN = {"sea": "~", "land": "."}
+LEGEND = (
+    "Hexes    ~ sea   . land   (H) village   [HB] city   <HBR> Edo",
+    "         _ figure still to be placed   ( ) closed: its figures are gone",
+    "         c14r09 is column 14, row 09; lines with ' hold a row's odd columns",
+    "Figures  H helmet   B buddha   R rice",
+    "Tiles    0H4 on the map: seat 0, helmet 4   S samurai   SH ship   RO ronin",
+    "         TX token exchange   FX figure exchange   * quick: any number a turn",
+)
+
+
+def text(record: np.void, viewer: int | None = None) -> str:
+    """The position as lines of text.
+
+    Args:
+        record: one element of an array of records.
+        viewer: the seat that looks; the others' hands (and hidden captures) stay hidden. None sees everything.
+
+    Raises:
+        ValueError: no such seat.
+    """
+    players = view.players(record, viewer)
+    who = "all hands open" if viewer is None else f"seen by seat {viewer}"
+    head = f"Samurai, {view.title(record)}, {who}, decision {int(record['steps'])}"
+    lines = [
+        head,
+        "",
+        *_map(record),
+        "",
+        *_players(players),
+        *_table(record),
+        "",
+        view.decision(record),
+        "",
+        *LEGEND,
+        _named(record),
+    ]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+# --- The map ---
+
+
+def _map(record: np.void) -> list[str]:
+    """The map with column numbers above and below, row numbers left and right."""
+    hexes = hexes_in_play(record["hand"].shape[0])
+    left, right = min(h.col for h in hexes), max(h.col for h in hexes)
+    width = 2 * MARGIN + PITCH * (right - left)
+    columns = _line(width, {MARGIN + PITCH * (col - left): f"{col:02d}" for col in range(left, right + 1)})
+    cells = _cells(record)
+    rows: dict[tuple[int, int], dict[int, str]] = {}
+    for h in hexes:
+        rows.setdefault((h.row, h.col & 1), {})[MARGIN + PITCH * (h.col - left)] = cells[h.label]
+    lines = [columns]
+    for (row, odd), placed in sorted(rows.items()):
+        name = f"{row:02d}{chr(39) if odd else ' '}"
+        lines.append(name + _line(width, placed)[len(name) :] + name)
+    return [*lines, columns]
+
+
+def _line(width: int, words: dict[int, str]) -> str:
+    """Words centred on positions of a line."""
+    line = [" "] * width
+    for middle, word in words.items():
+        start = middle - (len(word) - 1) // 2
+        line[start : start + len(word)] = word
+    return "".join(line)
+
+
+def _cells(record: np.void) -> dict[str, str]:
+    """What stands on each hex in play, by its label."""
+    n = record["hand"].shape[0]
+    cells = {h.label: TERRAIN[h.terrain] for h in hexes_in_play(n)}
+    for index, place in enumerate(SETTLEMENT[: SETTLEMENTS[n]]):
+        cells[place.label] = _settlement(record, index, place)
+    for label, tile in view.tiles_on_board(record).items():
+        cells[label] = f"{tile.seat}{KIND_CODES[tile.kind]}"
+    return cells
+
+
+def _settlement(record: np.void, index: int, place: Hex) -> str:
+    """The figures of a settlement in brackets; `_` for one still to come."""
+    figures = "".join(FIGURE_LETTERS[figure] for figure in view.figures_on(record, index))
+    empty = "_" if view.waits_for_figures(record) else ""
+    opening, closing = BRACKETS[place.size]
+    return opening + (figures.ljust(place.size, empty) if empty else figures or " ") + closing
+
+
+# --- Beside the map ---
+
+
+def _named(record: np.void) -> str:
+    """Where the named cities lie."""
+    names = view.settlement_names(record["hand"].shape[0])
+    return "Cities   " + "   ".join(f"{name} {label}" for label, name in names.items())
+
+
+def _players(players: list[view.Player]) -> list[str]:
+    """A table of the players, then what each has not yet played."""
+    lines = ["  seat  hand                       supply  captured"]
+    for player in players:
+        mark = ">" if player.to_move else " "
+        hand = f"{player.held} hidden" if player.hand is None else _tiles(player.hand) or "-"
+        captured = _by_kind(player.captured or "???")
+        lines.append(f"{mark} {player.seat}     {hand:25}  {player.supply:4}    {captured}")
+    lines.append("In hand and supply together:")
+    return lines + [f"  {player.seat}     {_tiles(player.unplayed) or '-'}" for player in players]
+
+
+def _tiles(kinds: tuple[int, ...]) -> str:
+    """Tiles as a list, such as `H4 2xS1 RO*`."""
+    words = []
+    for kind in range(KINDS):
+        if count := kinds.count(kind):
+            quick = "*" if int(QUICK) >> kind & 1 else ""
+            words.append(f"{count}x{KIND_CODES[kind]}{quick}" if count > 1 else KIND_CODES[kind] + quick)
+    return " ".join(words)
+
+
+def _table(record: np.void) -> list[str]:
+    """Figures by kind: on the board, to be placed, set aside."""
+    rows = {"On the board": view.figures_left(record), "Set aside": record["aside"]}
+    if view.waits_for_figures(record):
+        rows["To be placed"] = record["pool"]
+    return ["", *(f"{name + ':':14}{_by_kind(row)}" for name, row in rows.items())]
+
+
+def _by_kind(values: Iterable[object]) -> str:
+    return "  ".join(f"{letter} {value}" for letter, value in zip(FIGURE_LETTERS, values, strict=True))

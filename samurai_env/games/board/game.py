@@ -1,0 +1,83 @@
+"""The board game as a `Game`: what everything above the rules knows of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from samurai_env.core.game import Game, Kernels, Option
+from samurai_env.core.jit import jit
+from samurai_env.games.board import actions, notation, observation, state
+from samurai_env.games.board import determinize as hidden
+from samurai_env.games.board.display import scene, text
+from samurai_env.games.board.heuristics import policy as advice
+from samurai_env.games.board.heuristics import value as evaluation
+from samurai_env.games.board.invariants import broken_invariants
+from samurai_env.games.board.rules import kernels as rules
+from samurai_env.games.board.rules.tiles import HAND, TILES
+from samurai_env.games.board.rules.topology import FIGURES_EACH
+
+OPTIONS = {
+    "edition": Option(state.EDITIONS, "2016", "the rulebook: when figures are captured, what the compulsory tile is"),
+    "first_hand": Option(state.FIRST_HANDS, "choose", "each player picks the first five tiles, or they are drawn"),
+    "figure_setup": Option(state.FIGURE_SETUPS, "alternate", "cities before villages, any order, or drawn"),
+    "hide_captures": Option((False, True), False, "others' captures are hidden until the end (3 or 4 players)"),
+}
+
+
+def max_steps(num_players: int) -> int:
+    """Bound of the decisions: first hand, figures, two a tile (three for the exchanges), an end a turn."""
+    figures = 3 * (int(FIGURES_EACH[num_players]) - 1)
+    return num_players * (HAND + 2 * TILES + 2 + TILES) + figures
+
+
+def forbid(num_players: int, options: Mapping[str, Any]) -> str | None:
+    """Captured figures lie open with two players."""
+    if num_players == 2 and options["hide_captures"]:
+        return "hide_captures is for 3 or 4 players: with 2 the captured figures lie open"
+    return None
+
+
+@jit
+def potential(record, out):
+    """Write the share of all figures that each seat has captured."""
+    for seat in range(record.hand.shape[0]):
+        taken = record.captured[seat, 0] + record.captured[seat, 1] + record.captured[seat, 2]
+        out[seat] = taken / (3.0 * FIGURES_EACH[record.hand.shape[0]])
+
+
+@jit
+def mid_move(record):
+    """Whether a tile has been chosen and not yet placed."""
+    return record.tile >= 0 and not record.over
+
+
+GAME = Game(
+    name="samurai",
+    title="Samurai",
+    players=(2, 3, 4),
+    cooperative=False,
+    options=OPTIONS,
+    fields=state.fields,
+    action_names=actions.names,
+    max_steps=max_steps,
+    encodings=observation.ENCODINGS,
+    kernels=Kernels(
+        reset=rules.reset,
+        legal=rules.legal,
+        step=rules.step,
+        returns=rules.returns,
+        potential=potential,
+        determinize=hidden.determinize,
+        mid_move=mid_move,
+        observe=observation.OBSERVE,
+        heuristic_policy=advice.heuristic_policy,
+        heuristic_value=evaluation.heuristic_value,
+    ),
+    format_move=notation.format_move,
+    parse_move=notation.parse_move,
+    forbid=forbid,
+    scene=scene.scene,
+    text=text.text,
+    secret=lambda record: record["phase"] == state.FIRST_HAND,
+    progress_meaning="the share of all figures in play that the seat has captured",
+    broken_invariants=broken_invariants,
+)

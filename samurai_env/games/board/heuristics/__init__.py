@@ -1,0 +1,1 @@
+"""The board game's hand-written policy and value."""

@@ -1,0 +1,1 @@
+"""Pictures and text of the card game; not part of the compiled sources."""

@@ -1,0 +1,229 @@
+"""What a viewer may see of a record, as plain Python data, and the words for it: for pictures and text alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from samurai_env.core.checks import checked_seat
+from samurai_env.games.card.actions import CELL0, CHOICE0, names
+from samurai_env.games.card.rules.cards import KIND_NAMES, KINDS, STONES_EACH, VILLAGE_CODES
+from samurai_env.games.card.rules.topology import CELLS, READING_ORDER, SIDES, STEP_X, STEP_Y, VILLAGES
+from samurai_env.games.card.state import CARD, CELL, VILLAGE
+
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Player:
+    """One player as the viewer sees it.
+
+    Attributes:
+        seat: number of the seat.
+        hand: kinds of the cards in the hand, None where they are hidden.
+        held: number of cards in the hand.
+        chosen: kind of the card in the hand that has been chosen to be laid, None if there is none or it is hidden.
+        stack: number of cards in the stack.
+        unseen: kinds of the cards in hand and stack together.
+        stones: stones taken, by shape.
+        to_move: whether the seat decides now.
+        won: whether the seat has won or shares the win.
+    """
+
+    seat: int
+    hand: tuple[int, ...] | None
+    held: int
+    chosen: int | None
+    stack: int
+    unseen: tuple[int, ...]
+    stones: tuple[int, int, int]
+    to_move: bool
+    won: bool
+
+
+@dataclass(frozen=True)
+class Village:
+    """A village on the table; `shapes` are the symbols on it, `name` is such as `v12`."""
+
+    name: str
+    shapes: tuple[int, ...]
+    scored: bool
+
+
+@dataclass(frozen=True)
+class Card:
+    """An influence card on the table."""
+
+    seat: int
+    kind: int
+
+
+def check_viewer(record: np.void, viewer: int | None) -> None:
+    """Refuse a viewer who has no seat.
+
+    Raises:
+        ValueError: no such seat.
+    """
+    if viewer is not None:
+        checked_seat(viewer, record["hand"].shape[0], ", and None sees all hands")
+
+
+def _kinds(counts: np.ndarray) -> tuple[int, ...]:
+    return tuple(kind for kind in range(KINDS) for _ in range(int(counts[kind])))
+
+
+def players(record: np.void, viewer: int | None) -> list[Player]:
+    """All players, as `viewer` sees them (None: all is seen)."""
+    check_viewer(record, viewer)
+    seen = []
+    for seat in range(record["hand"].shape[0]):
+        hidden = viewer is not None and viewer != seat
+        to_move = seat == record["seat"] and not record["over"]
+        helmets, buddhas, rice = (int(count) for count in record["stones"][seat])
+        seen.append(
+            Player(
+                seat=seat,
+                hand=None if hidden else _kinds(record["hand"][seat]),
+                held=int(record["hand"][seat].sum()),
+                chosen=int(record["card"]) if to_move and not hidden and record["phase"] == CELL else None,
+                stack=record["stack"].shape[1] - int(record["drawn"][seat]),
+                unseen=_kinds(record["unseen"][seat]),
+                stones=(helmets, buddhas, rice),
+                to_move=to_move,
+                won=bool(record["over"] and int(record["winners"]) >> seat & 1),
+            )
+        )
+    return seen
+
+
+# --- The table ---
+
+
+def _shapes(village_card: int) -> tuple[int, ...]:
+    return tuple(shape for shape in range(3) if village_card >> shape & 1)
+
+
+def place_of(record: np.void, cell: int) -> Place:
+    """Where a cell lies: steps east and south of the first village."""
+    village, side = divmod(cell, 4)
+    return int(record["village_x"][village] + STEP_X[side]), int(record["village_y"][village] + STEP_Y[side])
+
+
+def villages(record: np.void) -> dict[Place, Village]:
+    """The villages on the table."""
+    found = {}
+    for i in range(int(record["villages"])):
+        place = int(record["village_x"][i]), int(record["village_y"][i])
+        scored = bool((record["side"][i] > 0).all())
+        found[place] = Village(f"v{i}", _shapes(int(record["village_stack"][i])), scored)
+    return found
+
+
+def cards(record: np.void) -> dict[Place, Card]:
+    """The influence cards on the table."""
+    found = {}
+    for cell in range(4 * int(record["villages"])):
+        value = int(record["side"][cell // 4, cell % 4]) - 1
+        if value >= 0:
+            found[place_of(record, cell)] = Card(value // KINDS, value % KINDS)
+    return found
+
+
+def free_cells(record: np.void) -> dict[Place, str]:
+    """The free cells beside a village, with their names."""
+    words = [int(word) for word in record["free"]]
+    actions = (action for action in range(CELL0, CELL0 + CELLS) if words[action >> 6] >> (action & 63) & 1)
+    return {place_of(record, action - CELL0): names(record["hand"].shape[0])[action] for action in actions}
+
+
+def waiting_places(record: np.void) -> list[Place]:
+    """The places that wait for a village card, in the order of `cell0`, `cell1`."""
+    if record["phase"] != VILLAGE:
+        return []
+    x, y = place_of(record, int(record["laid"]))
+    sides = [int(side) for side in READING_ORDER if int(record["waiting"]) >> side & 1]
+    return [(x + int(STEP_X[side]), y + int(STEP_Y[side])) for side in sides]
+
+
+def visible_villages(record: np.void) -> list[tuple[int, ...]]:
+    """The shapes on the open top card of the village stack, and on the next one while a place is chosen."""
+    shown = 2 if record["phase"] == VILLAGE else 1
+    first = int(record["villages"])
+    return [_shapes(int(card)) for card in record["village_stack"][first : first + shown]]
+
+
+def villages_left(record: np.void) -> tuple[int, ...]:
+    """Cards in the village stack, the visible ones among them, by kind."""
+    rest = record["village_stack"][int(record["villages"]) :].tolist()
+    return tuple(rest.count(kind) for kind in range(1, len(VILLAGE_CODES) + 1))
+
+
+def supply(record: np.void) -> tuple[int, int, int]:
+    """Stones in the supply, by shape."""
+    left = int(STONES_EACH[record["hand"].shape[0]])
+    helmets, buddhas, rice = (max(0, left - int(taken)) for taken in record["stones"].sum(0))
+    return helmets, buddhas, rice
+
+
+# --- Words ---
+
+
+def seats_text(seats: Sequence[int]) -> str:
+    """Such as `seat 1` or `seats 0 and 2`."""
+    *most, last = map(str, seats)
+    return f"seats {', '.join(most)} and {last}" if most else f"seat {last}"
+
+
+def kind_text(kind: int) -> str:
+    """Such as `samurai 3`."""
+    name, value = KIND_NAMES[kind]
+    return f"{name} {value}"
+
+
+def village_text(shapes: tuple[int, ...]) -> str:
+    """Such as `HB`."""
+    return VILLAGE_CODES[sum(1 << shape for shape in shapes) - 1]
+
+
+def ending(record: np.void) -> str:
+    """Why this is the last round, or nothing."""
+    if record["villages"] == VILLAGES:
+        return "last round: the village stack is used up"
+    if min(supply(record)) == 0:
+        return "last round: a shape of stones is used up"
+    return ""
+
+
+def decision(record: np.void, viewer: int | None = None) -> str:
+    """What is to be decided now and by whom, or how the game ended."""
+    n, seat, phase = record["hand"].shape[0], int(record["seat"]), record["phase"]
+    if record["over"]:
+        won = [seat for seat in range(n) if int(record["winners"]) >> seat & 1]
+        return f"Game over: {seats_text(won)} {'share the win' if len(won) > 1 else 'wins'}"
+    if phase == CARD:
+        return f"Seat {seat} chooses a card"
+    if phase == CELL:
+        what = kind_text(int(record["card"])) if viewer in (None, seat) else "the chosen card"
+        return f"Seat {seat} lays {what} on a free cell"
+    top = village_text(visible_villages(record)[0])
+    return f"Seat {seat} chooses the place for the village card {top}"
+
+
+def laid_cell(last: Sequence[int]) -> int | None:
+    """The cell among the actions of a move, if there is one."""
+    return next((int(action) - CELL0 for action in last if action >= CELL0), None)
+
+
+def last_move(record: np.void, viewer: int | None, last: Sequence[int]) -> str:
+    """The last move in words, after it was made; of an opponent's choice no more than that a card was chosen."""
+    if not last:
+        return ""
+    cell = laid_cell(last)
+    if cell is None:
+        seat = int(record["seat"])
+        what = kind_text(int(last[0])) if viewer in (None, seat) else "a card (hidden)"
+        return f"seat {seat}: chose {what}"
+    card = cards(record)[place_of(record, cell)]
+    words = f"seat {card.seat}: {kind_text(card.kind)} on v{cell // 4}{SIDES[cell % 4]}"
+    chosen = [int(action) - CHOICE0 for action in last if CHOICE0 <= action < CELL0]
+    return f"{words}, village on cell{chosen[0]}" if chosen else words

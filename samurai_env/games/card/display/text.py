@@ -1,0 +1,91 @@
+"""The position as text for a terminal: no colours, one line a row of the grid."""
+
+import numpy as np
+
+from samurai_env.games.card.display import player_view as view
+from samurai_env.games.card.rules.cards import KIND_CODES, KINDS, SHAPE_LETTERS, VILLAGE_CODES
+
+PITCH = 6  # characters from one column to the next
+LEGEND = (
+    "Grid     [HB] village   (HB) scored village   0H3 card: seat 0, helmet 3   v4E free cell",
+    "Symbols  H helmet   B buddha   R rice   S samurai (counts for all)",
+)
+
+
+def text(record: np.void, viewer: int | None = None) -> str:
+    """The position as lines of text.
+
+    Args:
+        record: one element of an array of records.
+        viewer: the seat that looks; the others' hands stay hidden. None sees everything.
+
+    Raises:
+        ValueError: no such seat.
+    """
+    players = view.players(record, viewer)
+    who = "all hands open" if viewer is None else f"seen by seat {viewer}"
+    lines = [
+        f"Samurai: The Card Game, {len(players)} players, {who}, decision {int(record['steps'])}",
+        "",
+        *_grid(record),
+        "",
+        *_players(players),
+        "",
+        *_table(record),
+        "",
+        view.decision(record, viewer),
+        "",
+        *LEGEND,
+    ]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _grid(record: np.void) -> list[str]:
+    """All places on which something lies or can be laid."""
+    words = view.free_cells(record)
+    for place, card in view.cards(record).items():
+        words[place] = f"{card.seat}{KIND_CODES[card.kind]}"
+    for place, village in view.villages(record).items():
+        symbols = view.village_text(village.shapes)
+        words[place] = f"({symbols})" if village.scored else f"[{symbols}]"
+    for number, place in enumerate(view.waiting_places(record)):
+        words[place] = f"cell{number}"
+    xs, ys = [x for x, _ in words], [y for _, y in words]
+    rows = range(min(ys), max(ys) + 1)
+    return ["".join(words.get((x, y), "").center(PITCH) for x in range(min(xs), max(xs) + 1)) for y in rows]
+
+
+def _players(players: list[view.Player]) -> list[str]:
+    """A table of the players, then what each has not yet laid."""
+    lines = ["  seat  hand                    stack  stones"]
+    for player in players:
+        mark = ">" if player.to_move else "*" if player.won else " "
+        hand = f"{player.held} hidden" if player.hand is None else _cards(player.hand) or "-"
+        lines.append(f"{mark} {player.seat}     {hand:22}  {player.stack:5}  {_by_shape(player.stones)}")
+    lines.append("In hand and stack together:")
+    return lines + [f"  {player.seat}     {_cards(player.unseen) or '-'}" for player in players]
+
+
+def _cards(kinds: tuple[int, ...]) -> str:
+    """Cards as a list, such as `H4 2xS1`."""
+    counts = [(KIND_CODES[kind], kinds.count(kind)) for kind in range(KINDS) if kind in kinds]
+    return " ".join(code if count == 1 else f"{count}x{code}" for code, count in counts)
+
+
+def _table(record: np.void) -> list[str]:
+    """Stones and village cards."""
+    shown = [view.village_text(shapes) for shapes in view.visible_villages(record)]
+    left = view.villages_left(record)
+    below = " ".join(f"{count}x{code}" for code, count in zip(VILLAGE_CODES, left, strict=True) if count)
+    lines = [
+        f"Stones in the supply:  {_by_shape(view.supply(record))}",
+        f"Village stack:         {sum(left)} cards" + (f", open: {', then '.join(shown)}" if shown else ""),
+    ]
+    if below:
+        lines.append(f"  all of them:         {below}")
+    ending = "" if record["over"] else view.ending(record)
+    return [*lines, ending] if ending else lines
+
+
+def _by_shape(values: tuple[int, ...]) -> str:
+    return "  ".join(f"{letter} {value}" for letter, value in zip(SHAPE_LETTERS, values, strict=True))

@@ -1,0 +1,88 @@
+"""The card game as a `Game`: what everything above the rules knows of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from samurai_env.core.game import Game, Kernels
+from samurai_env.core.jit import jit
+from samurai_env.games.card import actions, notation, observation, state
+from samurai_env.games.card import determinize as hidden
+from samurai_env.games.card.display import scene, text
+from samurai_env.games.card.heuristics import lookahead as counsel
+from samurai_env.games.card.heuristics import policy as advice
+from samurai_env.games.card.heuristics import value as evaluation
+from samurai_env.games.card.invariants import broken_invariants
+from samurai_env.games.card.rules import card_lists as lists
+from samurai_env.games.card.rules import kernels as rules
+from samurai_env.games.card.rules.cards import CARDS_EACH, STONES_EACH
+from samurai_env.games.card.rules.topology import VILLAGES
+
+OPTIONS = {
+    "cards": lists.CardsOption((lists.DEFAULT,), lists.DEFAULT, "the card list, or the name of one read by load_cards")
+}
+
+
+def max_steps(num_players: int) -> int:
+    """Bound of the decisions: two a card, and a choice of place for every two villages after the first."""
+    return 2 * num_players * CARDS_EACH[num_players] + VILLAGES // 2
+
+
+def settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, np.ndarray]:
+    """The card list, as it goes into the record."""
+    return lists.card_list(options["cards"]).settings(num_players)
+
+
+def forbid(num_players: int, options: Mapping[str, Any]) -> str | None:
+    """Every list can be played by any number of players."""
+    return None
+
+
+@jit
+def potential(record, out):
+    """Write what each seat's stones are as a part of the supply."""
+    for seat in range(record.hand.shape[0]):
+        taken = record.stones[seat, 0] + record.stones[seat, 1] + record.stones[seat, 2]
+        out[seat] = taken / (3.0 * STONES_EACH[record.hand.shape[0]])
+
+
+@jit
+def mid_move(record):
+    """Whether a card has been chosen and not yet laid, or its new villages not yet."""
+    return record.phase != state.CARD and not record.over
+
+
+GAME = Game(
+    name="samurai_card",
+    title="Samurai: The Card Game",
+    players=(2, 3, 4),
+    cooperative=False,
+    options=OPTIONS,
+    fields=state.fields,
+    action_names=actions.names,
+    max_steps=max_steps,
+    encodings=observation.ENCODINGS,
+    kernels=Kernels(
+        reset=rules.reset,
+        legal=rules.legal,
+        step=rules.step,
+        returns=rules.returns,
+        potential=potential,
+        determinize=hidden.determinize,
+        mid_move=mid_move,
+        observe=observation.OBSERVE,
+        heuristic_policy=advice.heuristic_policy,
+        heuristic_value=evaluation.heuristic_value,
+        action_features=counsel.action_features,
+    ),
+    format_move=notation.format_move,
+    parse_move=notation.parse_move,
+    forbid=forbid,
+    scene=scene.scene,
+    text=text.text,
+    progress_meaning="the stones that the seat has taken, as a part of the supply at the start",
+    settings=settings,
+    broken_invariants=broken_invariants,
+    action_features=counsel.COLUMNS,
+)

@@ -1,0 +1,1 @@
+"""The card game's hand-written policy, value and action features."""

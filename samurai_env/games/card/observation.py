@@ -1,0 +1,355 @@
+"""What a seat sees, written as int8 numbers: the encodings `flat`, `tokens` and `planes`.
+
+Seat-relative: player 0 of an observation is the observer, player 1 the next seat clockwise, and so on.
+Villages stand in their order of laying, as in the action ids. An observation is a function of what the seat
+may know; `tests` hold each against determinization.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from samurai_env.core.bits import has
+from samurai_env.core.encoding import Block, Encoding, Entities
+from samurai_env.core.jit import inlined, jit
+from samurai_env.games.card.actions import CELL0
+from samurai_env.games.card.rules.cards import (
+    CARDS,
+    HAND,
+    KINDS,
+    STONES_EACH,
+    STRENGTH,
+    VILLAGE_CODES,
+    VILLAGES_BY_SYMBOLS,
+)
+from samurai_env.games.card.rules.kernels import cell_x, cell_y, last_round, stones_left, waiting_side
+from samurai_env.games.card.rules.scoring import surrounded
+from samurai_env.games.card.rules.setup import hand_size
+from samurai_env.games.card.rules.topology import REACH, STEP_X, STEP_Y, VILLAGES
+from samurai_env.games.card.state import CELL, PHASES, VILLAGE
+
+VILLAGE_KINDS = len(VILLAGE_CODES)
+STRONGEST = int(STRENGTH.max())
+
+
+# --- Parts that several encodings have ---
+
+
+def _village_blocks(n: int, rows: tuple[int, ...]) -> list[Block]:
+    """What is known of a village; `rows` is the leading axis, if any."""
+    by = "by village; " if rows else "village: "
+    return [
+        Block("laid", rows or (1,), (0, 1), by + "it lies on the table; all of the following is 0 if not"),
+        Block("place", (*rows, 2), (-REACH, REACH), by + "places east and south of the first village"),
+        Block("symbols", (*rows, 3), (0, 1), by + "symbols on it, by shape"),
+        Block("scored", rows or (1,), (0, 1), by + "all four sides are filled, so it has been scored"),
+        Block("influence", (*rows, 3, n), (0, 4 * STRONGEST), by + "influence, by shape, player"),
+        Block("free", (*rows, 4), (0, 1), by + "by side: a free cell that bears the name of this village"),
+        Block("owner", (*rows, 4, n), (0, 1), by + "by side: one-hot: the player whose card lies there"),
+        Block("strength", (*rows, 4, 3), (0, STRONGEST), by + "by side: strength of the card there, by shape"),
+    ]
+
+
+def _player_blocks(rows: tuple[int, ...]) -> list[Block]:
+    """What is known of a player; `rows` is the leading axis, if any."""
+    by = "by player; " if rows else ""
+    return [
+        Block("unseen", (*rows, KINDS), (0, CARDS), by + "cards in hand and stack together, by kind"),
+        Block("hand_size", rows or (1,), (0, HAND), by + "cards in the hand"),
+        Block("stack_size", rows or (1,), (0, CARDS), by + "cards in the stack"),
+        Block("stones", (*rows, 3), (0, VILLAGES), by + "stones taken, by shape"),
+        Block("first", rows or (1,), (0, 1), by + "begins every round"),
+        Block("to_move", rows or (1,), (0, 1), by + "decides now"),
+    ]
+
+
+_TABLE_BLOCKS = [
+    Block("supply", (3,), (0, int(STONES_EACH.max())), "stones in the supply, by shape"),
+    Block("top", (3,), (0, 1), "symbols on the top village card, by shape"),
+    Block("next", (3,), (0, 1), "symbols on the village card below it, seen while a place is chosen"),
+    Block(
+        "village_stack",
+        (VILLAGE_KINDS,),
+        (0, max(VILLAGES_BY_SYMBOLS.values())),
+        "cards in the village stack, the visible ones among them: " + ", ".join(VILLAGE_CODES),
+    ),
+    Block("phase", (len(PHASES),), (0, 1), "one-hot: what is decided now: " + ", ".join(PHASES)),
+    Block("last_round", (1,), (0, 1), "the end has been called: the game ends with this round"),
+    Block("chosen", (KINDS,), (0, 1), "one-hot: the card that the observer has chosen and not yet laid"),
+]
+_HAND_BLOCK = Block("hand", (KINDS,), (0, HAND), "observer: own cards in the hand, by kind")
+_WAITING_BLOCK = Block(
+    "waiting", (2, 2), (-REACH, REACH), "cell0 and cell1: places east and south of the first village"
+)
+
+# The writers below fill one row of several, block by block: `rows` rows of the first block, then of the second ...
+# With rows = 1 the blocks of a single row follow one another. All expect zeros where they write nothing.
+
+
+@inlined
+def write_village(state, observer, village, out, i, rows, row):
+    """Write the village blocks of a laid village at `out[i:]`; the index after them."""
+    n = state.hand.shape[0]
+    out[i + row] = 1
+    i += rows
+    out[i + 2 * row] = state.village_x[village]
+    out[i + 2 * row + 1] = state.village_y[village]
+    i += 2 * rows
+    for shape in range(3):
+        out[i + 3 * row + shape] = state.village_stack[village] >> shape & 1
+    i += 3 * rows
+    out[i + row] = surrounded(state, village)
+    i += rows
+    influence = i + 3 * n * row
+    free = i + 3 * n * rows + 4 * row
+    owners = i + (3 * n + 4) * rows + 4 * n * row
+    strengths = i + (7 * n + 4) * rows + 12 * row
+    for side in range(4):
+        card = state.side[village, side] - 1
+        if card >= 0:
+            player, kind = (card // KINDS - observer + n) % n, card % KINDS
+            out[owners + side * n + player] = 1
+            for shape in range(3):
+                out[influence + shape * n + player] += STRENGTH[kind, shape]
+                out[strengths + side * 3 + shape] = STRENGTH[kind, shape]
+        else:
+            action = CELL0 + 4 * village + side
+            out[free + side] = has(state.free[action >> 6], action & 63)
+    return i + (7 * n + 16) * rows
+
+
+@inlined
+def write_player(state, observer, player, out, i, rows, row):
+    """Write the player blocks of one player at `out[i:]`; the index after them."""
+    n = state.hand.shape[0]
+    seat = (observer + player) % n
+    for kind in range(KINDS):
+        out[i + KINDS * row + kind] = state.unseen[seat, kind]
+    i += KINDS * rows
+    out[i + row] = hand_size(state, seat)
+    out[i + rows + row] = state.stack.shape[1] - state.drawn[seat]
+    i += 2 * rows
+    for shape in range(3):
+        out[i + 3 * row + shape] = state.stones[seat, shape]
+    i += 3 * rows
+    out[i + row] = seat == 0
+    out[i + rows + row] = seat == state.seat and not state.over
+    return i + 2 * rows
+
+
+@inlined
+def write_table(state, observer, out, i):
+    """Write the table blocks at `out[i:]`; the index after them."""
+    for shape in range(3):
+        out[i + shape] = max(0, stones_left(state, shape))
+        if state.villages < VILLAGES:
+            out[i + 3 + shape] = state.village_stack[state.villages] >> shape & 1
+        if state.phase == VILLAGE and state.villages + 1 < VILLAGES:
+            out[i + 6 + shape] = state.village_stack[state.villages + 1] >> shape & 1
+    i += 9
+    for below in range(state.villages, VILLAGES):
+        out[i + state.village_stack[below] - 1] += 1
+    i += VILLAGE_KINDS
+    out[i + state.phase] = 1
+    i += len(PHASES)
+    out[i] = last_round(state)
+    i += 1
+    if state.phase == CELL and state.seat == observer:
+        out[i + state.card] = 1
+    return i + KINDS
+
+
+@inlined
+def waiting_place(state, choice):
+    """Coordinates of the place number `choice` that waits for a village card."""
+    side = waiting_side(state, choice)
+    return cell_x(state, state.laid) + STEP_X[side], cell_y(state, state.laid) + STEP_Y[side]
+
+
+@inlined
+def write_waiting(state, out, i):
+    """Write the block `waiting` at `out[i:]`."""
+    if state.phase == VILLAGE:
+        for choice in range(2):
+            out[i + 2 * choice], out[i + 2 * choice + 1] = waiting_place(state, choice)
+
+
+# --- flat ---
+
+
+@cache
+def flat(num_players: int) -> Encoding:
+    """A vector for networks without an idea of the grid (the default)."""
+    n = num_players
+    blocks = (*_village_blocks(n, (VILLAGES,)), _HAND_BLOCK, *_player_blocks((n,)), *_TABLE_BLOCKS, _WAITING_BLOCK)
+    return Encoding((_size(blocks),), 0, blocks, "one number an entry", Entities(VILLAGES, CELL0, 4))
+
+
+def _size(blocks: tuple[Block, ...]) -> int:
+    return sum(b.size for b in blocks)
+
+
+@inlined
+def observe_flat(state, seat, out):
+    """Write the `flat` encoding of what `seat` sees into `out` (int8, its size)."""
+    n = state.hand.shape[0]
+    out[:] = 0
+    for village in range(state.villages):
+        write_village(state, seat, village, out, 0, VILLAGES, village)
+    i = VILLAGES * (7 * n + 23)
+    for kind in range(KINDS):
+        out[i + kind] = state.hand[seat, kind]
+    i += KINDS
+    for player in range(n):
+        write_player(state, seat, player, out, i, n, player)
+    i += n * (KINDS + 7)
+    i = write_table(state, seat, out, i)
+    write_waiting(state, out, i)
+
+
+# --- tokens: one row a village, then one a player, then one for the table ---
+
+
+@cache
+def tokens(num_players: int) -> Encoding:
+    """One row a village, player and table, for attention and graph networks."""
+    n = num_players
+    blocks = (
+        Block("row_type", (3,), (0, 1), "one-hot: village, player, table"),
+        *_village_blocks(n, ()),
+        _HAND_BLOCK,
+        *_player_blocks(()),
+        *_TABLE_BLOCKS,
+        _WAITING_BLOCK,
+    )
+    rows = "rows: 44 villages in order of laying (all 0 where not yet laid), players, table"
+    return Encoding((VILLAGES + n + 1, _size(blocks)), 1, blocks, rows)
+
+
+@jit
+def observe_tokens(state, seat, out):
+    """Write the `tokens` encoding of what `seat` sees into `out` (int8, rows x columns)."""
+    n = state.hand.shape[0]
+    out[:] = 0
+    for village in range(state.villages):
+        out[village, 0] = 1
+        write_village(state, seat, village, out[village], 3, 1, 0)
+    i = 3 + 7 * n + 23
+    for kind in range(KINDS):
+        out[VILLAGES, i + kind] = state.hand[seat, kind]
+    i += KINDS
+    for player in range(n):
+        out[VILLAGES + player, 1] = 1
+        write_player(state, seat, player, out[VILLAGES + player], i, 1, 0)
+    i += KINDS + 7
+    table = out[VILLAGES + n]
+    table[2] = 1
+    i = write_table(state, seat, table, i)
+    write_waiting(state, table, i)
+
+
+# --- planes: a window on the grid, all that is not on the grid spread over it ---
+
+WINDOW = 21  # rows and columns; nearly every game fits; what lies outside is cut off (docs/card_game.md)
+
+
+@cache
+def planes(num_players: int) -> Encoding:
+    """A window of the grid as planes of (row, column), for convolutions."""
+    n = num_players
+    everywhere = [_HAND_BLOCK, *_player_blocks((n,)), *_TABLE_BLOCKS]
+    blocks = (
+        Block("village_place", (1,), (0, 1), "a village card can lie here, no influence card"),
+        Block("laid", (1,), (0, 1), "a village lies here"),
+        Block("symbols", (3,), (0, 1), "symbols of the village, by shape"),
+        Block("scored", (1,), (0, 1), "the village has been scored"),
+        Block("influence", (3, n), (0, 4 * STRONGEST), "influence on the village, by shape, player"),
+        Block("owner", (n,), (0, 1), "one-hot: the player whose card lies here"),
+        Block("strength", (3,), (0, STRONGEST), "strength of the card, by shape"),
+        Block("free", (1,), (0, 1), "a free cell beside a village"),
+        Block("name_village", (1,), (0, VILLAGES - 1), "free cell: the village in its name"),
+        Block("name_side", (1,), (0, 3), "free cell: the side in its name, N, E, S, W"),
+        Block("waiting", (2,), (0, 1), "the places cell0 and cell1"),
+        *[Block(b.name, b.shape, b.limits, b.meaning + "; same number everywhere") for b in everywhere],
+    )
+    rows = f"planes x {WINDOW} rows x {WINDOW} columns, the middle of all villages laid at row and column {WINDOW // 2}"
+    return Encoding((_size(blocks), WINDOW, WINDOW), 0, blocks, rows)
+
+
+@jit
+def window_corner(state):
+    """Coordinates of the window's first column and row: the middle between the outermost villages is its middle."""
+    left, right, top, bottom = 0, 0, 0, 0
+    for village in range(state.villages):
+        x, y = np.int64(state.village_x[village]), np.int64(state.village_y[village])
+        left, right, top, bottom = min(left, x), max(right, x), min(top, y), max(bottom, y)
+    return (left + right) // 2 - WINDOW // 2, (top + bottom) // 2 - WINDOW // 2
+
+
+@jit
+def inside(x, y):
+    """Whether a column and row belong to the window."""
+    return 0 <= x < WINDOW and 0 <= y < WINDOW
+
+
+@jit
+def observe_planes(state, seat, out):
+    """Write the `planes` encoding of what `seat` sees into `out` (int8, planes x rows x columns)."""
+    n = state.hand.shape[0]
+    left, top = window_corner(state)
+    local = 14 + 4 * n
+    row = np.zeros(out.shape[0], np.int8)
+    for kind in range(KINDS):
+        row[local + kind] = state.hand[seat, kind]
+    i = local + KINDS
+    for player in range(n):
+        write_player(state, seat, player, row, i, n, player)
+    write_table(state, seat, row, i + n * (KINDS + 7))
+    for plane in range(local, out.shape[0]):
+        out[plane] = row[plane]
+    out[:local] = 0
+    for y in range(WINDOW):
+        for x in range((left + top + y) & 1, WINDOW, 2):
+            out[0, y, x] = 1
+    for village in range(state.villages):
+        paint_village(state, seat, village, out, state.village_x[village] - left, state.village_y[village] - top)
+    if state.phase == VILLAGE:
+        for choice in range(2):
+            x, y = waiting_place(state, choice)
+            if inside(x - left, y - top):
+                out[12 + 4 * n + choice, y - top, x - left] = 1
+
+
+@jit
+def paint_village(state, observer, village, out, x, y):
+    """Paint a village at column x and row y of the window, and what lies on its sides."""
+    n = state.hand.shape[0]
+    shown = inside(x, y)
+    if shown:
+        out[1, y, x] = 1
+        for shape in range(3):
+            out[2 + shape, y, x] = state.village_stack[village] >> shape & 1
+        out[5, y, x] = surrounded(state, village)
+    for side in range(4):
+        card = state.side[village, side] - 1
+        side_x, side_y = x + STEP_X[side], y + STEP_Y[side]
+        side_shown = inside(side_x, side_y)
+        if card >= 0:
+            player, kind = (card // KINDS - observer + n) % n, card % KINDS
+            if side_shown:
+                out[6 + 3 * n + player, side_y, side_x] = 1
+            for shape in range(3):
+                if shown:
+                    out[6 + shape * n + player, y, x] += STRENGTH[kind, shape]
+                if side_shown:
+                    out[6 + 4 * n + shape, side_y, side_x] = STRENGTH[kind, shape]
+        elif side_shown:
+            action = CELL0 + 4 * village + side
+            if has(state.free[action >> 6], action & 63):
+                out[9 + 4 * n, side_y, side_x] = 1
+                out[10 + 4 * n, side_y, side_x] = village
+                out[11 + 4 * n, side_y, side_x] = side
+
+
+ENCODINGS = {"flat": flat, "planes": planes, "tokens": tokens}
+OBSERVE = {"flat": observe_flat, "planes": observe_planes, "tokens": observe_tokens}

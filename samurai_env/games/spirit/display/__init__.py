@@ -1,0 +1,1 @@
+"""Pictures and text of Samurai Spirit; not part of the compiled sources."""

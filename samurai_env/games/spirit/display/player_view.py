@@ -1,0 +1,198 @@
+"""A record in words: cards, samurai and the decision at hand, for pictures and text alike. Nobody has secrets here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from samurai_env.core.checks import checked_seat
+from samurai_env.games.spirit.actions import PLAYER0
+from samurai_env.games.spirit.notation import move_text
+from samurai_env.games.spirit.rules.cards import (
+    BACKS,
+    CARD_ICONS,
+    FAMILIES,
+    FARMSTEADS,
+    FLAMES,
+    GRADES,
+    ICONS,
+    KIAI,
+    LEVELS,
+    ROUNDS,
+    SAMURAI,
+    SYMBOL,
+    SYMBOLS,
+    VALUE,
+)
+from samurai_env.games.spirit.rules.village import score
+from samurai_env.games.spirit.state import DISCARD_PILE, PHASES, PLACE_KNOWN, RESULTS, WON
+
+MOST_POINTS = int(FARMSTEADS.sum()) + len(FAMILIES) + 1  # as `village.score` counts
+
+QUESTIONS = {
+    "open_token": "uses an open token, or none",
+    "penalty_order": "says which penalty comes first",
+    "penalty": "suffers or ignores the penalty",
+    "defender": "discards a card on the left",
+    "action": "fights, supports or passes",
+    "support_to": "lends the support token",
+    "card": "decides where the card goes",
+    "second_fight": "may fight again",
+    "kiai": "may use the Kiai",
+    "heal": "may heal a wound",
+    "giver": "takes somebody's last card",
+    "receiver": "gives that card to somebody",
+    "placing": "puts the card left or right",
+    "removal": "discards somebody's last card",
+    "token": "chooses a support token",
+    "token_to": "gives the token to somebody",
+    "top": "puts opened raiders in order",
+}
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is printed on a card: `icons` by name, `symbol` by name or empty; `number` tells cards apart."""
+
+    number: int
+    value: int
+    symbol: str
+    icons: tuple[str, ...]
+    flames: bool
+
+    @property
+    def word(self) -> str:
+        """Such as `3D(wound)*`: value, first letter of the symbol, icons, flames."""
+        icons = f"({'+'.join(self.icons)})" if self.icons else ""
+        return f"{self.value}{self.symbol[:1].upper() or '-'}{icons}{'*' if self.flames else ''}"
+
+
+@dataclass(frozen=True)
+class Samurai:
+    """One samurai: `left` by symbol (None for none), `line` from the first card, `tokens` that help now."""
+
+    seat: int
+    name: str
+    animal: bool
+    wounded: bool
+    passed: bool
+    active: bool
+    decides: bool
+    total: int
+    kiai: int
+    left: tuple[Card | None, ...]
+    line: tuple[Card, ...]
+    token_home: bool
+    tokens: tuple[str, ...]
+
+
+def card(number: int) -> Card:
+    """A card by its number."""
+    icons = tuple(ICONS[icon] for icon in CARD_ICONS[number] if icon >= 0)
+    symbol = SYMBOLS[SYMBOL[number]] if SYMBOL[number] >= 0 else ""
+    return Card(int(number), int(VALUE[number]), symbol, icons, bool(FLAMES[number]))
+
+
+def check_viewer(record: np.void, viewer: int | None) -> None:
+    """Refuse a viewer who has no seat.
+
+    Raises:
+        ValueError: no such seat.
+    """
+    if viewer is not None:
+        checked_seat(viewer, int(record["players"]))
+
+
+def samurai(record: np.void) -> list[Samurai]:
+    """All samurai, by seat."""
+    over, found = bool(record["over"]), []
+    for seat in range(int(record["players"])):
+        who, line, number = int(record["who"][seat]), [], int(record["last"][seat])
+        while number >= 0:
+            line.append(card(number))
+            number = int(record["beneath"][number])
+        helping = int(record["borrowed"][seat]) | int(record["granted"][seat])
+        found.append(
+            Samurai(
+                seat=seat,
+                name=SAMURAI[who],
+                animal=bool(record["animal"][seat]),
+                wounded=bool(record["wounded"][seat]),
+                passed=bool(record["passed"] >> seat & 1),
+                active=seat == record["active"] and not over,
+                decides=seat == record["seat"] and not over,
+                total=int(record["total"][seat]),
+                kiai=int(KIAI[who, record["animal"][seat]]),
+                left=tuple(card(number) if number >= 0 else None for number in record["left"][seat]),
+                line=tuple(line[::-1]),
+                token_home=not record["away"] >> who & 1,
+                tokens=tuple(name for i, name in enumerate(SAMURAI) if helping >> i & 1),
+            )
+        )
+    return found
+
+
+def title(record: np.void) -> str:
+    """Samurai, level and round."""
+    n = int(record["players"])
+    return f"{n} samurai, {LEVELS[record['difficulty']]}, round {int(record['round'])} of {ROUNDS}"
+
+
+def village(record: np.void) -> list[tuple[str, str]]:
+    """What stands and how many cards lie where, as names and values."""
+    backs = " ".join(f"{back}{int(count)}" for back, count in zip(BACKS, record["farmsteads"], strict=True))
+    families = ", ".join(name for name, there in zip(FAMILIES, record["families"], strict=True) if there)
+    discarded = int(np.sum(record["where"] == DISCARD_PILE))
+    rows = [
+        ("Barricades", f"{int(record['barricades'])} of {int(record['most_barricades'])}"),
+        ("Farmsteads", f"{int(record['farmsteads'].sum())}  ({backs})"),
+        ("Families", f"{int(record['families'].sum())}  ({families})"),
+        (
+            "Cards",
+            f"{int(record['raiders_left'])} raiders, {int(record['intruders_left'])} intruders, {discarded} discarded",
+        ),
+    ]
+    if tokens := open_tokens(record):
+        rows.append(("Open tokens", ", ".join(tokens)))
+    return rows
+
+
+def open_tokens(record: np.void) -> list[str]:
+    """The samurai whose open tokens (two-player rules) are not yet used."""
+    return [name for i, name in enumerate(SAMURAI) if record["open_tokens"] >> i & 1]
+
+
+def opened(record: np.void) -> list[tuple[int, Card]]:
+    """The raiders whose place is known: place from the top (1 is the top card) and card."""
+    left = int(record["raiders_left"])
+    stack = [(left - i, int(record["raiders"][i])) for i in range(left - 1, -1, -1)]
+    return [(place, card(number)) for place, number in stack if record["known"][number] == PLACE_KNOWN]
+
+
+def in_hand(record: np.void) -> Card | None:
+    """The card that has been drawn and is not yet put away."""
+    return card(int(record["card"])) if record["card"] >= 0 else None
+
+
+def last_move(record: np.void, last: Sequence[int]) -> str:
+    """The last move in words, after it was made."""
+    if not last:
+        return ""
+    mover = int(record["mover"])
+    words = move_text(record, mover, [int(action) for action in last])
+    passed_on = len(last) == 1 and last[0] >= PLAYER0
+    return f"{SAMURAI[record['who'][mover]]}: {'card to ' if passed_on else ''}{words}"
+
+
+def decision(record: np.void) -> str:
+    """Who decides what, or how the game has ended."""
+    if record["over"]:
+        result = int(record["result"])
+        if result == WON:
+            points, level = int(score(record)), record["difficulty"]
+            return f"Victory: {points} of {MOST_POINTS} points at {LEVELS[level]}, score {points}{GRADES[level]}"
+        return f"Lost in round {int(record['round'])}: {RESULTS[result].replace('_', ' ')}"
+    name = SAMURAI[record["who"][record["seat"]]]
+    turn = SAMURAI[record["who"][record["active"]]]
+    words = f"{name} {QUESTIONS[PHASES[record['phase']]]}"
+    return words if name == turn else f"{words} (turn of {turn})"

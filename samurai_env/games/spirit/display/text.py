@@ -1,0 +1,78 @@
+"""The position as text for a terminal."""
+
+import numpy as np
+
+from samurai_env.games.spirit.display import player_view as view
+from samurai_env.games.spirit.display.card_texts import PENALTIES, TALENTS
+from samurai_env.games.spirit.rules.cards import ANIMAL, HUMAN, SYMBOLS
+
+LEGEND = (
+    "Cards    3D(wound)* is value 3, doll, penalty wound, flames",
+    "         H hat   F farm   D doll   - no symbol",
+    "Left     at a round's end: no hat, a wound; no farm, a farmstead goes;",
+    "         no doll, a family goes",
+    "Line     fought, first card first; its sum exactly on the Kiai has the effect,",
+    "         beyond it a barricade goes, and the samurai must pass",
+    "Backs    A a family   B another farmstead   C a barricade   D a wound",
+)
+
+
+def text(record: np.void, viewer: int | None = None) -> str:
+    """The position as lines of text.
+
+    Args:
+        record: one element of an array of records.
+        viewer: the seat that looks; all see the same.
+
+    Raises:
+        ValueError: no such seat.
+    """
+    view.check_viewer(record, viewer)
+    lines = [f"Samurai Spirit, {view.title(record)}, decision {int(record['steps'])}", ""]
+    lines += [f"{name:12} {value}" for name, value in view.village(record)]
+    if opened := view.opened(record):
+        lines.append(f"{'Open raiders':12} " + "  ".join(f"{place}. {card.word}" for place, card in opened))
+    lines.append("")
+    for samurai in view.samurai(record):
+        lines += _samurai(samurai)
+    if card := view.in_hand(record):
+        lines += ["", f"In hand      {card.word}"]
+    lines += ["", view.decision(record), "", *_talents(record), *_penalties(record), "", *LEGEND]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _samurai(one: view.Samurai) -> list[str]:
+    """Two lines: the samurai, and the cards."""
+    marks = [
+        "animal" if one.animal else "human",
+        "wounded" if one.wounded else "",
+        "beyond the Kiai" if one.total > one.kiai else "",
+        "passed" if one.passed else "",
+        "token lent" if not one.token_home else "",
+        f"helped by {', '.join(one.tokens)}" if one.tokens else "",
+    ]
+    pointer = ">" if one.decides else "*" if one.active else " "
+    left = "  ".join(f"{s} {card.word if card else '.'}" for s, card in zip(SYMBOLS, one.left, strict=True))
+    line = " ".join(card.word for card in one.line) or "."
+    return [
+        f"{pointer} {one.seat} {one.name:10} {one.total:2} of {one.kiai:2}   {', '.join(filter(None, marks))}",
+        f"      left  {left}   line  {line}",
+    ]
+
+
+def _talents(record: np.void) -> list[str]:
+    """What the samurai in play can do, and what open tokens lend."""
+    lines = []
+    for one in view.samurai(record):
+        talent, *kiai = TALENTS[one.name]
+        lines += [f"{one.name:12} may {talent}", f"{'':12} Kiai {one.kiai}: {kiai[ANIMAL if one.animal else HUMAN]}"]
+    return lines + [f"{name:12} token: {TALENTS[name][0]}" for name in view.open_tokens(record)]
+
+
+def _penalties(record: np.void) -> list[str]:
+    """What the penalties mean that stand on cards of the lines, in the hand or open among the raiders."""
+    cards = [card for one in view.samurai(record) for card in one.line] + [card for _, card in view.opened(record)]
+    if drawn := view.in_hand(record):
+        cards.append(drawn)
+    icons = {icon for card in cards for icon in card.icons}
+    return [f"{icon:12} {meaning}" for icon, meaning in PENALTIES.items() if icon in icons]

@@ -1,0 +1,89 @@
+"""Samurai Spirit as a `Game`: what everything above the rules knows of it."""
+
+import numpy as np
+
+from samurai_env.core.game import Game, Kernels
+from samurai_env.core.jit import jit
+from samurai_env.games.spirit import actions, notation, observation, state
+from samurai_env.games.spirit import determinize as hidden
+from samurai_env.games.spirit.display import scene, text
+from samurai_env.games.spirit.heuristics import policy as advice
+from samurai_env.games.spirit.heuristics import value as evaluation
+from samurai_env.games.spirit.invariants import broken_invariants
+from samurai_env.games.spirit.rules import kernels as rules
+from samurai_env.games.spirit.rules import options
+from samurai_env.games.spirit.rules.cards import FAMILIES, FARMSTEADS, GRADES, MOST, ROUNDS
+from samurai_env.games.spirit.rules.village import score, total_of
+from samurai_env.games.spirit.state import RESULTS, WON
+
+ALL_FARMSTEADS = int(FARMSTEADS.sum())
+LIVES = 3  # wounds that a samurai survives
+
+
+def max_steps(num_players: int) -> int:
+    """Decisions after which a game is cut off."""
+    return int(rules.LONGEST[num_players])
+
+
+@jit
+def potential(record, out):
+    """Write half the share of the rounds survived and half the share of the village that stands, for all seats."""
+    rounds = record.round - 1 + (record.result == WON)
+    lives = LIVES * record.players
+    for seat in range(record.players):
+        lives -= 2 * record.animal[seat] + record.wounded[seat]
+    village = (
+        total_of(record.farmsteads) / ALL_FARMSTEADS
+        + total_of(record.families) / len(FAMILIES)
+        + record.barricades / record.most_barricades
+        + lives / (LIVES * record.players)
+    )
+    for seat in range(record.players):
+        out[seat] = 0.5 * rounds / ROUNDS + 0.5 * village / 4.0
+
+
+RESULT_NAMES = np.array(RESULTS, object)
+
+
+def describe_results(records: np.ndarray) -> dict[str, np.ndarray]:
+    """How games ended, and the score with the grade of the level (`7++`; empty if lost)."""
+    points, grades = np.zeros(len(records), np.int64), np.full(len(records), "", object)
+    for i in np.flatnonzero(records["result"] == WON):
+        points[i] = score(records[i])
+        grades[i] = f"{points[i]}{GRADES[int(records[i]['difficulty'])]}"
+    results = RESULT_NAMES[records["result"]]
+    return {"result": results, "round": records["round"].astype(np.int64), "score": points, "grade": grades}
+
+
+GAME = Game(
+    name="samurai_spirit",
+    title="Samurai Spirit",
+    players=tuple(range(1, MOST + 1)),
+    cooperative=True,
+    options=options.OPTIONS,
+    fields=state.fields,
+    action_names=actions.names,
+    max_steps=max_steps,
+    encodings=observation.ENCODINGS,
+    kernels=Kernels(
+        reset=rules.reset,
+        legal=rules.legal,
+        step=rules.step,
+        returns=rules.returns,
+        potential=potential,
+        determinize=hidden.determinize,
+        mid_move=rules.mid_move,
+        observe=observation.OBSERVE,
+        heuristic_policy=advice.heuristic_policy,
+        heuristic_value=evaluation.heuristic_value,
+    ),
+    format_move=notation.format_move,
+    parse_move=notation.parse_move,
+    forbid=options.forbid,
+    scene=scene.scene,
+    text=text.text,
+    progress_meaning="half the share of the rounds survived, half the share of village and lives that is left",
+    settings=options.settings,
+    describe_results=describe_results,
+    broken_invariants=broken_invariants,
+)

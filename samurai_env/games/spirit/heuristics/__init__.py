@@ -1,0 +1,1 @@
+"""The hand-written policy and value of Samurai Spirit."""

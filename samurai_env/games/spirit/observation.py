@@ -1,0 +1,451 @@
+"""What a seat sees, written as int8 numbers: the encodings `flat` and `tokens`.
+
+Everybody sees the same; an observation is turned so that player 0 is the observer, player 1 the left neighbour, and so
+on. It is a function of what may be known; `tests` hold it against determinization.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from samurai_env.core.encoding import Block, Encoding
+from samurai_env.core.jit import inlined, jit
+from samurai_env.games.spirit.rules.cards import (
+    BACKS,
+    CARD_ICONS,
+    CARDS,
+    FAMILIES,
+    FARMSTEADS,
+    FIRST,
+    FLAMES,
+    ICONS,
+    LEVELS,
+    MOST,
+    NOTHING,
+    ROUNDS,
+    SAMURAI,
+    SYMBOL,
+    SYMBOLS,
+    VALUE,
+)
+from samurai_env.games.spirit.rules.table import kiai_of
+from samurai_env.games.spirit.state import (
+    BOX,
+    DISCARD_PILE,
+    GIVER,
+    HATS,
+    IN_HAND,
+    INTRUDER_STACK,
+    LEFT0,
+    LINE0,
+    PHASES,
+    PLACE_KNOWN,
+    RAIDERS,
+    REMOVAL,
+    STAGES,
+    TOKEN_TO,
+    UNSEEN,
+)
+
+LINE = 12  # so many cards of a combat line are in `flat`
+LOOK = 3  # so many raiders from the top, if they lie open
+HIGHEST = 127  # larger totals are written so
+
+
+def _face(name: str, shape: tuple[int, ...], of: str) -> list[Block]:
+    """What is printed on a card; all zero for no card."""
+    return [
+        Block(f"{name}_value", (*shape, 1), (0, 6), f"{of}: value"),
+        Block(f"{name}_symbol", (*shape, len(SYMBOLS)), (0, 1), f"{of}: one-hot symbol: {', '.join(SYMBOLS)}"),
+        Block(f"{name}_icons", (*shape, len(ICONS)), (0, 2), f"{of}: penalty icons, by kind: {', '.join(ICONS)}"),
+        Block(f"{name}_flames", (*shape, 1), (0, 1), f"{of}: flames"),
+    ]
+
+
+FACE = 2 + len(SYMBOLS) + len(ICONS)  # entries of a card's face
+
+
+def _faces() -> np.ndarray:
+    """What is printed on each card as a row, after a row of zeros for no card (card number -1)."""
+    rows = np.zeros((CARDS + 1, FACE), np.int8)
+    for card in range(CARDS):
+        row = rows[card + 1]
+        row[0], row[-1] = VALUE[card], FLAMES[card]
+        if SYMBOL[card] != NOTHING:
+            row[1 + SYMBOL[card]] = 1
+        for icon in CARD_ICONS[card]:
+            if icon != NOTHING:
+                row[1 + len(SYMBOLS) + icon] += 1
+    return rows
+
+
+FACES = _faces()
+FIRST_ICON = 1 + len(SYMBOLS)  # in a face
+
+
+@inlined
+def write_face(card, out, i):
+    """Write what is printed on a card, or zeros for none, at `out[i:]`."""
+    for k in range(FACE):
+        out[i + k] = FACES[card + 1, k]
+
+
+# --- Players ---
+
+
+def _player_blocks(players: tuple[int, ...]) -> list[Block]:
+    """What is known of a player; `players` is the leading axis, if any."""
+    by = "by player; " if players else ""
+
+    def number(name: str, limits: tuple[int, int], meaning: str) -> Block:
+        return Block(name, players or (1,), limits, by + meaning)
+
+    return [
+        Block("samurai", (*players, MOST), (0, 1), by + "one-hot: " + ", ".join(SAMURAI)),
+        number("animal", (0, 1), "the board shows the animal side"),
+        number("wounded", (0, 1), "a wound token lies on the board"),
+        number("passed", (0, 1), "out of the round"),
+        number("active", (0, 1), "has the turn"),
+        number("decides", (0, 1), "decides now"),
+        number("in_kiai", (0, 1), "is in a Kiai that is not over"),
+        number("total", (0, HIGHEST), "sum of the combat line"),
+        number("kiai", (0, 13), "Kiai value of the side that is up"),
+        Block(
+            "line", (*players, LINE), (0, 6), by + f"values of the combat line from the first card, the first {LINE}"
+        ),
+        Block("penalty", (*players, len(ICONS)), (0, 2), by + "icons of the last card of the line, by kind"),
+        Block("left", (*players, len(SYMBOLS)), (0, 6), by + "value of the card on the left, by symbol; 0 none"),
+        number("token_home", (0, 1), "the own support token is not lent"),
+        Block("borrowed", (*players, MOST), (0, 1), by + "support tokens on loan there, by samurai"),
+        Block("granted", (*players, MOST), (0, 1), by + "open tokens used for this round, by samurai"),
+    ]
+
+
+PLAYER = sum(b.size for b in _player_blocks(()))
+BITS = np.uint64(4)  # of a card's value in a packed line
+VALUE_BITS = np.uint64(15)
+
+
+@inlined
+def line_values(state, seat):
+    """The values of the first cards of a combat line, four bits a card, the first card lowest."""
+    line, card = np.uint64(0), state.last[seat]
+    while card != NOTHING:  # from the last card on; what is shifted out lies beyond the first 16
+        line = (line << BITS) | np.uint64(VALUE[card])
+        card = state.beneath[card]
+    return line
+
+
+@inlined
+def write_player(state, observer, player, out, i, rows, row):
+    """Write the player blocks of one player, as row `row` of `rows`, at `out[i:]` (zeros before); the index after them.
+
+    `rows` rows of the first block come first, then `rows` of the second ...
+    """
+    seat = (observer + player) % state.players
+    samurai = state.who[seat]
+    out[i + MOST * row + samurai] = 1
+    i += MOST * rows
+    out[i + row] = state.animal[seat]
+    out[i + rows + row] = state.wounded[seat]
+    out[i + 2 * rows + row] = (state.passed >> seat) & 1
+    out[i + 3 * rows + row] = seat == state.active and not state.over
+    out[i + 4 * rows + row] = seat == state.seat and not state.over
+    for k in range(state.nested):
+        if state.kiai_seat[k] == seat:
+            out[i + 5 * rows + row] = 1
+    out[i + 6 * rows + row] = min(state.total[seat], HIGHEST)
+    out[i + 7 * rows + row] = kiai_of(state, seat)
+    i += 8 * rows
+    line = line_values(state, seat)
+    for k in range(LINE):
+        out[i + LINE * row + k] = (line >> (BITS * np.uint64(k))) & VALUE_BITS
+    i += LINE * rows
+    for icon in range(len(ICONS)):
+        out[i + len(ICONS) * row + icon] = FACES[state.last[seat] + 1, FIRST_ICON + icon]
+    i += len(ICONS) * rows
+    for symbol in range(len(SYMBOLS)):
+        out[i + len(SYMBOLS) * row + symbol] = FACES[state.left[seat, symbol] + 1, 0]
+    i += len(SYMBOLS) * rows
+    out[i + row] = (state.away >> samurai) & 1 == 0
+    i += rows
+    for token in range(MOST):
+        out[i + MOST * row + token] = (state.borrowed[seat] >> token) & 1
+        out[i + MOST * (rows + row) + token] = (state.granted[seat] >> token) & 1
+    return i + 2 * MOST * rows
+
+
+# --- The table ---
+
+
+def _table_blocks(n: int) -> list[Block]:
+    return [
+        Block("open_tokens", (MOST,), (0, 1), "open support tokens not yet used, by samurai (two-player rules)"),
+        Block("barricades", (1,), (0, MOST + 3), "barricades standing"),
+        Block("most_barricades", (1,), (0, MOST + 3), "barricades at the start"),
+        Block("farmsteads", (len(BACKS),), (0, int(FARMSTEADS.max())), "farmsteads left, by back: " + ", ".join(BACKS)),
+        Block("families", (len(FAMILIES),), (0, 1), "families left, by bonus: " + ", ".join(FAMILIES)),
+        Block("round", (ROUNDS,), (0, 1), "one-hot: 1, 2, 3"),
+        Block("level", (len(LEVELS),), (0, 1), "one-hot: " + ", ".join(LEVELS)),
+        Block("raiders_left", (1,), (0, CARDS), "cards in the raider stack"),
+        Block("intruders_left", (1,), (0, CARDS), "cards in the intruder stack"),
+        Block("phase", (len(PHASES),), (0, 1), "one-hot: what is decided now: " + ", ".join(PHASES)),
+        Block("stage", (len(STAGES),), (0, 1), "one-hot: where turn or end of round stand: " + ", ".join(STAGES)),
+        Block("asked", (n,), (0, 1), "by player: has been asked in this step of the end of a round"),
+        Block(
+            "forbidden", (4,), (0, 1), "for the active samurai's turn: defending, supporting, talents, all but passing"
+        ),
+        Block("next_icon", (len(ICONS),), (0, 1), "one-hot: the penalty icon to be dealt with next, by kind"),
+        Block("later_icon", (len(ICONS),), (0, 1), "one-hot: the one after it, by kind"),
+        *_face("hand", (), "card in hand"),
+        Block("holder", (n,), (0, 1), "by player: has the card in hand"),
+        Block("had", (n,), (0, 1), "by player: has had it in this fight"),
+        Block("kept", (1,), (0, 1), "it is Katsushiro's second card"),
+        Block("fights", (1,), (0, 2), "fights of this turn"),
+        Block("kiai_uses", (1,), (0, 2), "uses made of the effect of the innermost Kiai"),
+        Block("giver", (n,), (0, 1), "one-hot by player: Daisuke takes this one's last card"),
+        Block("token", (MOST,), (0, 1), "one-hot by samurai: the token that Kyuzo gives"),
+        Block("kiai_order", (1,), (0, LOOK), "opened cards that Katsushiro has put in order"),
+        *_face("top", (LOOK,), "by place from the top of the raiders, if that card lies open"),
+    ]
+
+
+@inlined
+def write_table(state, observer, out, i):
+    """Write the table blocks at `out[i:]` (zeros before); the index after them."""
+    n = state.players
+    for token in range(MOST):
+        out[i + token] = (state.open_tokens >> token) & 1
+    i += MOST
+    out[i] = state.barricades
+    out[i + 1] = state.most_barricades
+    i += 2
+    for back in range(len(BACKS)):
+        out[i + back] = state.farmsteads[back]
+    i += len(BACKS)
+    for family in range(len(FAMILIES)):
+        out[i + family] = state.families[family]
+    i += len(FAMILIES)
+    out[i + state.round - 1] = 1
+    i += ROUNDS
+    out[i + state.difficulty] = 1
+    i += len(LEVELS)
+    out[i] = state.raiders_left
+    out[i + 1] = state.intruders_left
+    i += 2
+    out[i + state.phase] = 1
+    i += len(PHASES)
+    out[i + state.stage] = 1
+    i += len(STAGES)
+    if state.stage >= HATS:
+        for seat in range(state.asked):
+            out[i + (seat - observer + n) % n] = 1
+    i += n
+    out[i] = state.no_defend
+    out[i + 1] = state.no_support
+    out[i + 2] = state.no_talent
+    out[i + 3] = state.must_pass
+    i += 4
+    for k in range(2):
+        if state.icon + k < 2 and state.icons[state.icon + k] != NOTHING:
+            out[i + k * len(ICONS) + state.icons[state.icon + k]] = 1
+    i += 2 * len(ICONS)
+    write_face(state.card, out, i)
+    if state.card != NOTHING:
+        out[i + FACE + (state.holder - observer + n) % n] = 1
+        for seat in range(n):
+            out[i + FACE + n + (seat - observer + n) % n] = (state.had >> seat) & 1
+    i += FACE + 2 * n
+    out[i] = state.kept
+    out[i + 1] = state.fights
+    i += 2
+    return write_kiai(state, observer, out, i)
+
+
+@inlined
+def write_kiai(state, observer, out, i):
+    """The end of the table blocks: what the innermost Kiai has come to, and the opened raiders."""
+    n, inner = state.players, state.nested - 1
+    if inner >= 0 and not state.over:
+        out[i] = state.kiai_uses[inner]
+        if GIVER < state.phase < REMOVAL:
+            out[i + 1 + (state.kiai_a[inner] - observer + n) % n] = 1
+        elif state.phase == TOKEN_TO:
+            out[i + 1 + n + state.kiai_a[inner]] = 1
+        elif state.phase > TOKEN_TO:
+            out[i + 1 + n + MOST] = state.kiai_a[inner]
+    i += 2 + n + MOST
+    # One array a block: values, symbols, icons, flames, each by place.
+    symbols, icons, flames = i + LOOK, i + LOOK * FIRST_ICON, i + LOOK * (FACE - 1)
+    for k in range(min(LOOK, state.raiders_left)):
+        card = state.raiders[state.raiders_left - 1 - k]
+        if state.known[card] == PLACE_KNOWN:
+            out[i + k] = FACES[card + 1, 0]
+            out[flames + k] = FACES[card + 1, FACE - 1]
+            for symbol in range(len(SYMBOLS)):
+                out[symbols + k * len(SYMBOLS) + symbol] = FACES[card + 1, 1 + symbol]
+            for icon in range(len(ICONS)):
+                out[icons + k * len(ICONS) + icon] = FACES[card + 1, FIRST_ICON + icon]
+    return i + LOOK * FACE
+
+
+# --- flat ---
+
+
+@cache
+def flat(num_players: int) -> Encoding:
+    """A vector (the default). Of the cards deep in a combat line it has the values only."""
+    blocks = (
+        *_player_blocks((num_players,)),
+        *_table_blocks(num_players),
+        Block("hidden", (CARDS,), (0, 2), "by card: 2 lies in raiders or intruders, 1 not yet seen, so it may, 0 not"),
+        Block("discarded", (CARDS,), (0, 1), "by card: on the discard pile"),
+        Block(
+            "open_raider", (CARDS,), (0, CARDS), "by card: 1 + cards on top of it, if its place in the raiders is known"
+        ),
+        Block("open_intruder", (CARDS,), (0, CARDS), "by card: the same in the intruder stack"),
+    )
+    return Encoding((sum(b.size for b in blocks),), 0, blocks, "one number an entry")
+
+
+@inlined
+def hidden_in_stacks(zone, known):
+    """What `hidden_state` is for a card that does not lie in the box, from the fields `where` and `known`."""
+    stacked = (zone == RAIDERS) | (zone == INTRUDER_STACK)
+    return stacked * ((known != PLACE_KNOWN) + ((known != PLACE_KNOWN) & (known != UNSEEN)))
+
+
+@jit
+def hidden_state(state, card):
+    """0 if it is known where a card is, 1 if it has not been seen, 2 if it is known to be in one of the stacks."""
+    if state.where[card] == BOX:
+        return 1 if FIRST[state.round - 1] <= card < FIRST[state.round] else 0
+    return hidden_in_stacks(state.where[card], state.known[card])
+
+
+@inlined
+def observe_flat(state, seat, out):
+    """Write the `flat` encoding of what `seat` sees into `out` (int8, its size)."""
+    n = state.players
+    out[:] = 0
+    for player in range(n):
+        write_player(state, seat, player, out, 0, n, player)
+    i = write_table(state, seat, out, n * PLAYER)
+    hidden, discarded = out[i : i + CARDS], out[i + CARDS : i + 2 * CARDS]
+    for card in range(CARDS):  # short loops without branches: the compiler makes vectors of them
+        hidden[card] = hidden_in_stacks(state.where[card], state.known[card])
+    for card in range(FIRST[state.round - 1], FIRST[state.round]):
+        hidden[card] |= state.where[card] == BOX
+    for card in range(CARDS):
+        discarded[card] = state.where[card] == DISCARD_PILE
+    open_cards = 0
+    for card in range(CARDS):
+        open_cards += (state.where[card] <= INTRUDER_STACK) & (state.known[card] == PLACE_KNOWN)
+    if open_cards > 0:
+        write_open_cards(state, out, i + 2 * CARDS)
+
+
+@inlined
+def write_open_cards(state, out, i):
+    """The places of open cards in the raiders, then in the intruders (zeros before)."""
+    for k in range(state.raiders_left):
+        card = state.raiders[k]
+        if state.known[card] == PLACE_KNOWN:
+            out[i + card] = state.raiders_left - k
+    i += CARDS
+    for k in range(state.intruders_left):
+        card = state.intruders[k]
+        if state.known[card] == PLACE_KNOWN:
+            out[i + card] = state.intruders_left - k
+
+
+# --- tokens: one row a card, then one a player, then one for the table ---
+
+ZONES = (  # the first three are the numbers of `hidden_state`
+    "out of the game",
+    "not yet seen",
+    "in one of the stacks",
+    "open raider",
+    "open intruder",
+    "discarded",
+    "in hand",
+    "on the left",
+    "in a combat line",
+)
+OPEN_RAIDER, OPEN_INTRUDER, GONE, HELD, ON_LEFT, IN_LINE = range(3, len(ZONES))
+
+
+@cache
+def tokens(num_players: int) -> Encoding:
+    """One row a card, a player and the table, for attention and set networks; nothing is left out."""
+    n = num_players
+    blocks = (
+        Block("row_type", (3,), (0, 1), "one-hot: card, player, table"),
+        *_face("card", (), "card"),
+        Block("zone", (len(ZONES),), (0, 1), "card: one-hot: " + ", ".join(ZONES)),
+        Block("owner", (n,), (0, 1), "card: one-hot by player: who has it in hand, on the left or in the line"),
+        Block("depth", (1,), (0, CARDS), "card in a line or open in a stack: 1 + cards that lie on it"),
+        *_player_blocks(()),
+        *_table_blocks(n),
+    )
+    rows = CARDS + n + 1
+    return Encoding((rows, sum(b.size for b in blocks)), 1, blocks, "rows: the 66 cards, the players, the table")
+
+
+@jit
+def write_card(state, observer, card, out):
+    """Write the card blocks of one card into its row (zeros before); the depth is written elsewhere."""
+    n, zone, known = state.players, state.where[card], state.known[card]
+    write_face(card, out, 3)
+    i, owner = 3 + FACE, NOTHING
+    if zone == BOX or ((zone == RAIDERS or zone == INTRUDER_STACK) and known != PLACE_KNOWN):
+        out[i + hidden_state(state, card)] = 1
+    elif zone == RAIDERS:
+        out[i + OPEN_RAIDER] = 1
+    elif zone == INTRUDER_STACK:
+        out[i + OPEN_INTRUDER] = 1
+    elif zone == DISCARD_PILE:
+        out[i + GONE] = 1
+    elif zone == IN_HAND:
+        out[i + HELD] = 1
+        owner = state.holder
+    elif zone < LINE0:
+        out[i + ON_LEFT] = 1
+        owner = zone - LEFT0
+    else:
+        out[i + IN_LINE] = 1
+        owner = zone - LINE0
+    if owner != NOTHING:
+        out[i + len(ZONES) + (owner - observer + n) % n] = 1
+
+
+@jit
+def observe_tokens(state, seat, out):
+    """Write the `tokens` encoding of what `seat` sees into `out` (int8, rows x columns)."""
+    n = state.players
+    out[:] = 0
+    depth = 3 + FACE + len(ZONES) + n
+    for card in range(CARDS):
+        out[card, 0] = 1
+        write_card(state, seat, card, out[card])
+    for k in range(state.raiders_left):
+        if state.known[state.raiders[k]] == PLACE_KNOWN:
+            out[state.raiders[k], depth] = state.raiders_left - k
+    for k in range(state.intruders_left):
+        if state.known[state.intruders[k]] == PLACE_KNOWN:
+            out[state.intruders[k], depth] = state.intruders_left - k
+    for player in range(n):
+        card, on_top = state.last[player], 1
+        while card != NOTHING:
+            out[card, depth] = on_top
+            on_top += 1
+            card = state.beneath[card]
+        row = out[CARDS + player]
+        row[1] = 1
+        write_player(state, seat, player, row, depth + 1, 1, 0)
+    out[CARDS + n, 2] = 1
+    write_table(state, seat, out[CARDS + n], depth + 1 + PLAYER)
+
+
+ENCODINGS = {"flat": flat, "tokens": tokens}
+OBSERVE = {"flat": observe_flat, "tokens": observe_tokens}

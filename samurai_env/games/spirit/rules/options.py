@@ -1,0 +1,95 @@
+"""The options of a game, among them who sits where."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from samurai_env.core.checks import is_seat
+from samurai_env.core.game import Option
+from samurai_env.core.texts import shown
+from samurai_env.games.spirit.rules.cards import LEVELS, MOST, SAMURAI
+from samurai_env.games.spirit.state import RANDOM, TWO_PLAYER_RULES
+
+
+@dataclass(frozen=True)
+class Seating(Option):
+    """Which samurai sits on seat 0, 1, ...: `random` (drawn by the game's seed) or their names, one a seat."""
+
+    def check(self, label: str, value: Any, num_players: int) -> Any:
+        """`random` or a tuple of names.
+
+        Raises:
+            ValueError: not one name a seat, an unknown samurai, or one samurai twice.
+        """
+        if isinstance(value, str) and value == "random":
+            return value
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            raise ValueError(f"{label} is 'random' or a sequence of names, one a seat, not {shown(value)}")
+        if len(value) != num_players:
+            raise ValueError(f"{label} names {len(value)} samurai, there are {num_players} players")
+        for i, name in enumerate(value):
+            if not isinstance(name, str) or name not in SAMURAI:
+                raise ValueError(f"{label} names {shown(name)}; the samurai are {', '.join(SAMURAI)}")
+            if name in value[:i]:
+                raise ValueError(f"{label} names {name} twice")
+        return tuple(value)
+
+    def text(self, value: Any) -> str:
+        """`random`, or the names with commas between."""
+        return value if value == "random" else ",".join(value)
+
+    def parse(self, name: str, text: str) -> Any:
+        """What `text` wrote; names are looked at by `check`."""
+        return text if text == "random" else tuple(text.split(","))
+
+
+@dataclass(frozen=True)
+class FirstSeat(Option):
+    """The seat that begins: any of them (`values` lists the usual one)."""
+
+    def check(self, label: str, value: Any, num_players: int) -> Any:
+        """A seat at the table.
+
+        Raises:
+            ValueError: there is no such seat.
+        """
+        if not is_seat(value, num_players):
+            raise ValueError(f"{label} is a seat, 0 to {num_players - 1}, not {shown(value)}")
+        return int(value)
+
+    def parse(self, name: str, text: str) -> Any:
+        """The number written `text`.
+
+        Raises:
+            ValueError: not a number.
+        """
+        if not text.isdigit():
+            raise ValueError(f"option {name} is the number of a seat, not {shown(text)}")
+        return int(text)
+
+
+OPTIONS: Mapping[str, Option] = {
+    "difficulty": Option(LEVELS, "normal", "level of difficulty"),
+    "samurai": Seating(("random",), "random", "who sits where: random by the seed, or one name a seat"),
+    "two_player_rules": Option(
+        TWO_PLAYER_RULES, "auto", "open tokens of the absent samurai: with 1 or 2 samurai, or with up to 6"
+    ),
+    "first": FirstSeat((0,), 0, "the seat that begins"),
+}
+
+
+def settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The record fields that hold the number of samurai, who was chosen, and who begins."""
+    chosen = np.full(MOST, RANDOM, np.int8)
+    if options["samurai"] != "random":
+        chosen[:num_players] = [SAMURAI.index(name) for name in options["samurai"]]
+    return {"players": num_players, "chosen": chosen, "first_seat": options["first"]}
+
+
+def forbid(num_players: int, options: Mapping[str, Any]) -> str | None:
+    """Open tokens need absent samurai."""
+    if num_players == MOST and options["two_player_rules"] == "on":
+        return f"the two-player rules need absent samurai: with {MOST} there are none"
+    return None

@@ -1,0 +1,88 @@
+"""Networks for more players that begin as one for fewer."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from agents.networks.network import NetworkForm, PolicyValueNet, save_network
+from agents.networks.warm_start import grow
+from experiments.training.config import Config
+from experiments.training.ppo import Learner
+from samurai_env import make_variant
+
+
+def small_net(game: str, players: int = 2, hidden: tuple[int, ...] = (12, 8)) -> PolicyValueNet:
+    torch.manual_seed(3)
+    net = PolicyValueNet(NetworkForm(make_variant(game, players).spec, "flat", hidden, advised=True))
+    torch.nn.init.normal_(net.policy.weight)
+    torch.nn.init.normal_(net.value.weight)
+    return net.eval()
+
+
+def placed(small: np.ndarray, game: str, players: int, seats: list[int]) -> np.ndarray:
+    """An observation for few as one for more `players`: player p of the few sits at seats[p], all else is 0."""
+    few, many = make_variant(game, len(seats)).encoding("flat"), make_variant(game, players).encoding("flat")
+    out = np.zeros(many.shape, np.int8)
+    for block in few.blocks:
+        large = many.view(out, block.name)
+        of_players = [sizes == (len(seats), players) for sizes in zip(block.shape, large.shape, strict=True)]
+        for at, number in np.ndenumerate(few.view(small, block.name)):
+            large[tuple(seats[i] if turned else i for i, turned in zip(at, of_players, strict=True))] = number
+    return out
+
+
+@pytest.mark.parametrize("game", ["samurai", "samurai_card"])
+@pytest.mark.parametrize(
+    ("players", "seats"), [(3, [0, 1]), (3, [0, 2]), (4, [0, 1]), (4, [0, 3]), (4, [0, 1, 2]), (4, [0, 1, 3])]
+)
+def test_a_grown_network_reads_further_opponents_like_the_last_one(game, players, seats):
+    few, many = make_variant(game, len(seats)), make_variant(game, players)
+    net = small_net(game, len(seats))
+    grown = grow(net, replace(net.form, variant=many.spec)).eval()
+    grown.temperature.copy_(net.temperature)
+    rng = np.random.default_rng(1)
+    small = rng.integers(0, 2, few.encoding("flat").shape, np.int8)
+    large = placed(small, game, players, seats)
+    names = [many.action_names.index(name) for name in few.action_names]
+    mask, shortfall = np.zeros((2, 1, many.num_actions), np.float32)
+    mask[0, names[:20]] = 1
+    shortfall[0, names] = rng.random(len(names))
+    with torch.no_grad():
+        expected, values = net(*(torch.from_numpy(a) for a in (small[None], mask[:, names], shortfall[:, names, None])))
+        found, more = grown(*(torch.from_numpy(a) for a in (large[None], mask, shortfall[..., None])))
+    assert torch.allclose(found[:, names], expected, atol=1e-5)
+    assert torch.allclose(more[0, 0], values[0, 0], atol=1e-5)
+    share = (len(seats) - 1) / (players - 1)
+    for seat in range(1, players):
+        assert torch.allclose(more[0, seat], share * values[0, min(seat, len(seats) - 1)], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("players", "changed", "message"),
+    [
+        (2, {}, "becomes one for more"),
+        (3, {"hidden": (12, 9)}, "only the number of players differs"),
+        (3, {"advised": False}, "only the number of players differs"),
+        (3, {"game": "samurai_card"}, "only the number of players differs"),
+    ],
+)
+def test_what_cannot_grow_is_refused(players, changed, message):
+    net = small_net("samurai")
+    variant = make_variant(changed.pop("game", "samurai"), players).spec
+    with pytest.raises(ValueError, match=message):
+        grow(net, replace(net.form, variant=variant, **changed))
+
+
+def test_a_run_begins_with_a_grown_network(tmp_path):
+    net = small_net("samurai")
+    save_network(net, tmp_path / "two.safetensors", {})
+    config = Config(run=tmp_path / "run", num_players=3, advised=True, hidden=(12, 8), num_envs=8, num_steps=4)
+    learner = Learner(replace(config, initial=tmp_path / "two.safetensors"))
+    assert np.allclose(learner.net.body[2].weight.detach(), net.body[2].weight.detach())
+    assert learner.net.scale.max() > 1, "its inputs are standardised anew"
+    learner.collect()
+    learner.update()
+    with pytest.raises(ValueError, match="does not fit this run"):
+        learner = Learner(replace(config, num_players=2, initial=tmp_path / "two.safetensors", hidden=(9,)))

@@ -1,0 +1,222 @@
+"""What the pages say is so: examples run, tables follow the code, links lead somewhere, commands exist."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import warnings
+from functools import cache
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from rich.console import Console
+
+import samurai_env
+from docs import tables
+from experiments import leaderboard, readme_tables, train_ppo
+from experiments.benchmark.timing import Figure
+from experiments.common import markdown as pages
+from experiments.common.markdown import fill, refresh, table
+
+ROOT = Path(__file__).resolve().parents[2]
+TOP = ["README.md", "LEADERBOARD.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+PAGES = [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"python -m ((?:experiments|samurai_env|docs|tests)[\w.]*)([^`\n#|]*)")
+BLOCKS = [
+    pytest.param(match[1], id=f"{name}-{number}")
+    for name, text in TEXTS.items()
+    for number, match in enumerate(BLOCK.finditer(text), 1)
+]
+
+
+# --- Examples ---
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_an_example_runs_without_a_warning(block: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile(block, "<example>", "exec"), {"__name__": "__main__"})
+
+
+def test_the_readme_shows_three_short_examples() -> None:
+    blocks = BLOCK.findall(TEXTS["README.md"])
+    assert len(blocks) == 3
+    assert all(len(block.strip().split("\n")) <= 20 for block in blocks)
+
+
+# --- Commands ---
+
+
+@cache
+def help_of(module: str) -> str:
+    environment = {**os.environ, "COLUMNS": "200", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-m", module, "--help"], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def commands() -> dict[str, set[str]]:
+    """The flags with which each module is called in the pages and the Makefile."""
+    found: dict[str, set[str]] = {}
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("$(PY)", "python")
+    for text in [*TEXTS.values(), makefile]:
+        for module, rest in COMMAND.findall(text.replace("\\\n", " ")):
+            found.setdefault(module, set()).update(re.findall(r"(?<!\S)--[a-z][a-z-]*", rest))
+    return found
+
+
+@pytest.mark.parametrize("module", sorted(commands()))
+def test_a_command_exists_and_has_the_flags_that_are_shown(module: str) -> None:
+    shown = help_of(module)
+    assert "usage" in shown.lower()
+    for flag in commands()[module]:
+        assert re.search(rf"(?<![\w-]){flag}(?![\w-])", shown), f"{module} has no {flag}"
+
+
+def test_make_has_the_targets_that_are_shown() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))
+    shown = {name for text in TEXTS.values() for name in re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE)}
+    assert {"train", "test"} <= shown <= targets
+
+
+# --- Generated parts ---
+
+
+def test_the_tables_follow_the_code() -> None:
+    stale = refresh(tables.pages(), write=False)
+    assert stale == [], "run: python -m docs.tables"
+
+
+def test_the_tables_of_results_follow_the_results() -> None:
+    stale = refresh(readme_tables.pages(), write=False)
+    assert stale == [], "run: python -m experiments.readme_tables"
+
+
+def test_no_generated_part_is_forgotten() -> None:
+    marked = {(name, mark) for name, text in TEXTS.items() for mark in re.findall(r"<!-- (\w+) -->", text)}
+    made = {
+        (page, part) for page, parts in chain(tables.pages().items(), readme_tables.pages().items()) for part in parts
+    }
+    assert marked == made
+
+
+def test_fill_wants_its_marks_once() -> None:
+    page = "a\n<!-- x -->\nold\n<!-- /x -->\nb\n"
+    filled = fill(page, {"x": "new \\1"})
+    assert filled == "a\n<!-- x -->\n\nnew \\1\n\n<!-- /x -->\nb\n"
+    assert fill(filled, {"x": "new \\1"}) == filled
+    for bad in ("", page + page):
+        with pytest.raises(ValueError, match="pairs of marks"):
+            fill(bad, {"x": "new"})
+
+
+def test_a_table_escapes_bars_and_aligns_numbers() -> None:
+    assert table(["a", "b"], [["x|y", 1], ["z", 2]]) == "| a | b |\n| --- | ---: |\n| x\\|y | 1 |\n| z | 2 |"
+
+
+def test_stale_pages_are_found_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    (tmp_path / "page.md").write_text("<!-- x -->\n<!-- /x -->\n", encoding="utf-8")
+    wanted = {"page.md": {"x": "text"}}
+    assert refresh(wanted, write=False) == ["page.md"]
+    assert refresh(wanted, write=True) == ["page.md"]
+    assert refresh(wanted, write=False) == []
+
+
+def test_results_become_tables(tmp_path: Path) -> None:
+    origin = {"version": "0.1.0", "commit": "abc1234+", "machine": "a machine"}
+    variant = "samurai players=3 edition=1998 first_hand=choose figure_setup=alternate hide_captures=false"
+    figures = [Figure("core", "steps/s", 12_345_678.0, 1e6, 123_456_789.0), Figure("start", "s", 1.5, 1.25, 2.0)]
+    bench = {**origin, "variant": variant, "command": "bench 3", "figures": [vars(f) for f in figures]}
+    (tmp_path / "bench-3.json").write_text(json.dumps(bench), encoding="utf-8")
+    (tmp_path / "bench-4.json").write_text(json.dumps(bench | {"figures": bench["figures"][:1]}), encoding="utf-8")
+    made = readme_tables.parts(tmp_path)
+    assert made["ladder"] == leaderboard.NOTHING
+    assert "| core, steps/s | **12.3 M** (1.00 M to 123 M) | **12.3 M** (1.00 M to 123 M) |" in made["speed"]
+    assert "| start, s | **1.50** (1.25 to 2.00) |  |" in made["speed"]
+    assert "`bench 3`" in made["speed"]
+
+
+def test_damaged_results_are_refused(tmp_path: Path) -> None:
+    for content in ("{", "[]", "{}"):
+        (tmp_path / "bench.json").write_text(content, encoding="utf-8")
+        with pytest.raises(ValueError, match=r"bench\.json"):
+            readme_tables.parts(tmp_path)
+
+
+# --- Links ---
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of a page's headings."""
+    heads = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_links_lead_somewhere(name: str) -> None:
+    page = ROOT / name
+    for target in re.findall(r"\]\(([^)\s]+)\)", TEXTS[name]):
+        if target.startswith("https://"):
+            continue
+        file, _, anchor = target.partition("#")
+        there = (page.parent / file).resolve() if file else page
+        assert there.exists(), f"{name} links to {target}"
+        if anchor:
+            assert anchor in anchors(there.read_text(encoding="utf-8")), f"{name} links to {target}"
+
+
+def test_the_pages_build(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "board_game" / "index.html").exists()
+    assert not list(tmp_path.rglob("*.py"))
+
+
+# --- Facts that stand in several places ---
+
+
+@pytest.mark.slow
+def test_every_metric_of_training_is_explained(tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    config = train_ppo.Config(
+        run=tmp_path, total_steps=256, num_envs=8, num_steps=32, minibatch=128, epochs=1, hidden=(8,)
+    )
+    config.evaluate_every, config.evaluate_deals, config.device = 1, 2, "cpu"
+    train_ppo.train(config, Console(quiet=True))
+    log = EventAccumulator(str(tmp_path))
+    log.Reload()
+    for tag in log.Tags()["scalars"]:
+        assert f"`{tag}`" in TEXTS["docs/training.md"], tag
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    version = samurai_env.__version__
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## {version}" in TEXTS["CHANGELOG.md"]
+
+
+def test_the_constraints_fit_the_requirements() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.split("==") for line in lines if not line.startswith("#"))
+    versions = {canonicalize_name(name): version for name, version in pins.items()}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    for text in chain(project["dependencies"], *extras):
+        requirement = Requirement(text)
+        if requirement.name != project["name"]:
+            assert requirement.specifier.contains(versions[canonicalize_name(requirement.name)]), text

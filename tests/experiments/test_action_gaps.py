@@ -1,0 +1,117 @@
+"""What single choices gain: against a known truth, and going on where it stopped."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+
+from agents.api import make_agent
+from agents.networks.network import NetworkForm, PolicyValueNet, save_network
+from experiments import action_gaps as gains
+from experiments.action_gaps import Config, Gains, draw_positions, legal_actions, main, measure
+from samurai_env import make_variant
+from samurai_env.core.batch import batch_kernels
+
+QUIET = Console(quiet=True)
+
+
+def settings(output, **changes):
+    usual = {"game": "samurai_card", "positions": 24, "games": 16, "processes": 1, "output": output}
+    return Config(**usual | changes)
+
+
+def test_positions_have_a_choice_and_are_of_all_stages() -> None:
+    variant = make_variant("samurai_card")
+    found = draw_positions(variant, "greedy", 200, 1)
+    assert not found["over"].any()
+    assert (legal_actions(batch_kernels(variant.game), variant, found).sum(1) > 1).all()
+    assert len(np.unique(found["seed"])) == 200
+    early, late = np.quantile(found["steps"], [0.1, 0.9])
+    assert early < 12
+    assert late > 45
+    assert np.array_equal(found, draw_positions(variant, "greedy", 200, 1))
+    assert not np.array_equal(found, draw_positions(variant, "greedy", 200, 2))
+
+
+def test_who_plays_better_gains_and_who_plays_worse_loses(tmp_path) -> None:
+    found = measure(settings(tmp_path, agents=("random", "greedy", "counsel"), positions=240, games=16), QUIET)
+    random, greedy, counsel = (found.of(agent) for agent in ("random", "greedy", "counsel"))
+    assert not greedy.any()  # the base itself
+    assert random.mean() + 2 * random.std() / 240**0.5 < 0
+    assert random.mean() < -0.02
+    assert counsel.mean() > random.mean() + 0.02
+
+
+def test_worths_are_what_playing_on_brings(tmp_path) -> None:
+    config = settings(tmp_path, agents=("random",))
+    found = measure(config, QUIET)
+    variant = make_variant("samurai_card")
+    loops, greedy = batch_kernels(variant.game), make_agent("greedy", variant)
+    states = draw_positions(variant, "greedy", 24, 1)
+    (position, action), worth = next(iter(found.worths.items()))
+    ends = []
+    for trial in range(400):
+        game, seat = states[position : position + 1].copy(), int(states["seat"][position])
+        loops.determinize(game, 0, seat, np.array([trial], np.uint64))
+        loops.step_all(game, np.array([action]))
+        while not game["over"][0]:
+            loops.step_all(game, greedy.act(game, np.array([trial], np.uint64)))
+        out = np.zeros(2)
+        loops.write_returns(game, 0, out)
+        ends.append(out[seat])
+    assert abs(np.mean(ends) - worth) < 4 * (np.std(ends) + 0.05) / 16**0.5
+
+
+def test_it_goes_on_where_it_stopped_and_with_more_agents(tmp_path, monkeypatch) -> None:
+    whole = measure(settings(tmp_path / "whole", agents=("random", "counsel")), QUIET)
+    kept = gains.by_blocks
+
+    def stopping(work, tasks, config, console, name):
+        for number, done in enumerate(kept(work, tasks, config, console, name)):
+            yield done
+            if name == "random" and number == 1:
+                raise KeyboardInterrupt("stopped")
+
+    monkeypatch.setattr(gains, "by_blocks", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        measure(settings(tmp_path / "parts", agents=("random",)), QUIET)
+    monkeypatch.setattr(gains, "by_blocks", kept)
+    assert len(json.loads((tmp_path / "parts" / "gains.json").read_text())["choices"]["random"]) == 16
+    measure(settings(tmp_path / "parts", agents=("counsel",)), QUIET)  # while the other is half asked
+    parts = measure(settings(tmp_path / "parts", agents=("random",)), QUIET)
+    assert parts.choices == whole.choices
+    assert parts.worths == whole.worths
+
+
+def test_the_table_and_what_is_refused(tmp_path, capsys) -> None:
+    main(settings(tmp_path, agents=("random,greedy",)))
+    shown = capsys.readouterr().out
+    assert "+0.0, too few for an interval" in shown
+    with pytest.raises(ValueError, match="--agents names nobody"):
+        measure(settings(tmp_path, agents=()), QUIET)
+    with pytest.raises(ValueError, match="measured with games 16; choose another --output"):
+        measure(settings(tmp_path, games=17), QUIET)
+    with pytest.raises(ValueError, match="--positions is at least 2"):
+        measure(settings(tmp_path, positions=1), QUIET)
+    with pytest.raises(ValueError, match="no agent 'gredy'"):
+        measure(settings(tmp_path, agents=("gredy",)), QUIET)
+    (tmp_path / "gains.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"is damaged: .*missing required field"):
+        Gains(settings(tmp_path), make_variant("samurai_card"))
+
+
+def test_a_network_that_has_changed_is_refused(tmp_path) -> None:
+    def save(seed: int) -> None:
+        torch.manual_seed(seed)
+        form = NetworkForm(make_variant("samurai_card").spec, "flat", (8,))
+        save_network(PolicyValueNet(form), tmp_path / "net.safetensors", {})
+
+    config = settings(tmp_path / "out", agents=(f"ppo:{tmp_path / 'net.safetensors'}",), games=2)
+    save(1)
+    first = measure(config, QUIET)
+    assert measure(config, QUIET).choices == first.choices
+    save(2)
+    with pytest.raises(ValueError, match="its file has changed"):
+        measure(config, QUIET)

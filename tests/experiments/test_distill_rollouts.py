@@ -1,0 +1,114 @@
+"""Learning what play-outs say of actions: repeatable, goes on where it stopped, better than the advice."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+
+from agents.networks.network import load_network
+from experiments.distill_rollouts import (
+    Config,
+    Positions,
+    centred,
+    is_there,
+    learn,
+    logits,
+    made,
+    part_file,
+    save_arrays,
+)
+from experiments.train_ppo import train
+from samurai_env import make_variant
+from tests.experiments.test_training import small
+
+QUIET = Console(quiet=True)
+
+
+def settings(run, **changes):
+    return Config(**{"run": run, "deals": 96, "epochs": 30, "minibatch": 256, "hidden": (16,), "outlook": 16} | changes)
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    run = tmp_path_factory.mktemp("played-out")
+    return run, learn(settings(run), QUIET)
+
+
+def test_it_learns_what_actions_are_worth(learned):
+    run, net = learned
+    notes = json.loads((run / "model.json").read_text())["notes"]
+    positions = Positions([part_file(settings(run), part) for part in range(1, 6)])
+    looks, worths, row = positions.rows(torch.arange(len(positions)))
+    assert notes["steps"] > len(positions) > 3000
+    assert worths.isfinite().all()
+    with torch.no_grad():
+        found = 0.05 * logits(net, looks, row)
+    true, *said = (centred(values, row).numpy() for values in (worths, -looks[:, 0], found))
+    by_advice, by_network = (np.corrcoef(true, values)[0, 1] for values in said)
+    assert by_network > by_advice + 0.03
+
+
+def test_the_network_chooses_by_that_and_ppo_goes_on_from_it(learned, tmp_path):
+    run, net = learned
+    saved = load_network(run)
+    assert all(torch.equal(one, other) for one, other in zip(net.parameters(), saved.parameters(), strict=True))
+    form = {"hidden": (16,), "outlook": 16, "advised": True, "game": "samurai_card"}
+    learner = train(small(tmp_path, **form, initial=run, total_steps=256), QUIET)
+    assert torch.isfinite(torch.cat([p.flatten() for p in learner.net.parameters()])).all()
+    assert learner.origin["steps"] > 3000
+
+
+def test_values_are_learned_and_choices_stay_to_the_bit(learned, tmp_path):
+    run, net = learned
+    form = {"hidden": (16,), "outlook": 16, "advised": True, "game": "samurai_card"}
+    learner = train(small(tmp_path / "values", **form, initial=run, values_only=True, total_steps=512), QUIET)
+    before, after = net.state_dict(), learner.mean_net.state_dict()
+    changed = {name.split(".")[0] for name in before if not torch.equal(before[name], after[name])}
+    assert changed == {"body", "value"}
+    again = train(small(tmp_path / "all", **form, initial=run, total_steps=512), QUIET)
+    assert not torch.equal(again.mean_net.policy.weight, net.policy.weight)
+    with pytest.raises(ValueError, match="chooses by its hidden layers"):
+        train(small(tmp_path / "no", **form, initial=tmp_path / "all", values_only=True), QUIET)
+    with pytest.raises(ValueError, match="--values-only is for a network that chooses already"):
+        train(small(tmp_path / "no", **form, values_only=True), QUIET)
+
+
+def test_it_goes_on_where_it_stopped_and_repeats(learned, tmp_path):
+    run, net = learned
+    for part in (0, 2, 3, 4, 5):
+        (tmp_path / part_file(settings(run), part).name).write_bytes(part_file(settings(run), part).read_bytes())
+    again = learn(settings(tmp_path), QUIET)  # looks at part 1 anew
+    assert all(torch.equal(one, other) for one, other in zip(net.parameters(), again.parameters(), strict=True))
+
+
+def test_impossible_settings(tmp_path):
+    for changes, text in (
+        ({"game": "samurai"}, "samurai has no outlook"),
+        ({"playouts": "greedy"}, "--playouts is such as playouts:16,margin=4, not 'greedy'"),
+        ({"deals": 16}, "--deals is at least 32, not 16"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            learn(settings(tmp_path / "none", **changes), QUIET)
+    assert not (tmp_path / "none").exists()
+    with pytest.raises(ValueError, match="samurai has no outlook for --outlook to read"):
+        train(small(tmp_path, advised=True, outlook=8), QUIET)
+    with pytest.raises(ValueError, match="--outlook needs --advised"):
+        train(small(tmp_path, game="samurai_card", outlook=8), QUIET)
+
+
+def test_positions_of_other_settings_or_damaged_ones_are_refused(tmp_path):
+    config, variant = settings(tmp_path), make_variant("samurai_card")
+    assert not is_there(config, variant, 0)
+    for other, text in (({"seed": 2}, "was made with .* seed 2, not .* seed 1; choose another --run"), ({}, None)):
+        path = part_file(config, 0)
+        save_arrays(path, {"made": np.array(made(settings(tmp_path, **other), variant))})
+        if text is None:
+            assert is_there(config, variant, 0)
+        else:
+            with pytest.raises(ValueError, match=text):
+                is_there(config, variant, 0)
+    path.write_bytes(path.read_bytes()[:60])
+    with pytest.raises(ValueError, match="is damaged, delete it"):
+        is_there(config, variant, 0)

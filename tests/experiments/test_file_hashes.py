@@ -1,0 +1,31 @@
+"""Results are not handed on to another agent of the same name."""
+
+from pathlib import Path
+
+import pytest
+
+from experiments.common.file_hashes import enter, fingerprint
+
+
+def test_a_network_that_has_changed_does_not_inherit_results(tmp_path: Path) -> None:
+    network, known = tmp_path / "run" / "model.safetensors", dict[str, str]()
+    network.parent.mkdir()
+    network.write_bytes(b"one")
+    spec = f"ppo:{network.parent}"
+    assert fingerprint(spec) == fingerprint(f"search:{network}:30,width=2") != fingerprint("greedy")
+    for name in (spec, spec, "greedy"):
+        enter(name, known, tmp_path / "results.json")
+    assert list(known) == [spec]
+    network.write_bytes(b"two")
+    with pytest.raises(ValueError, match="its file has changed"):
+        enter(spec, known, tmp_path / "results.json")
+
+
+def test_nor_does_an_agent_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "changing.py").write_text("Agent = 1")
+    known = dict[str, str]()
+    enter("changing.Agent:0.5", known, tmp_path / "results.json")
+    (tmp_path / "changing.py").write_text("Agent = 2")
+    with pytest.raises(ValueError, match=r"results\.json is of another changing\.Agent:0\.5: its file has changed"):
+        enter("changing.Agent:0.5", known, tmp_path / "results.json")

@@ -1,0 +1,162 @@
+"""Intervals, early stopping, ratings and alpha-rank, against known answers."""
+
+import numpy as np
+import pytest
+
+from experiments.evaluation.alpha_rank import INTENSITY, POPULATION, alpha_rank, fixation, stationary
+from experiments.evaluation.matches import estimate, stop_after
+from experiments.evaluation.ratings import ELO, rate
+from experiments.evaluation.standings import duration, masses, rating_text, span
+
+
+def played(chance, deals, games, rng):
+    """Win shares of independent games."""
+    return (rng.random((deals, games)) < chance).astype(float)
+
+
+def meetings(strengths, deals, players, seed):
+    """One among copies of each other, by strengths (natural logarithms)."""
+    rng = np.random.default_rng(seed)
+    return {
+        (i, j): played(1.0 / (1.0 + (players - 1) * np.exp(b - a)), deals, players, rng)
+        for i, a in enumerate(strengths)
+        for j, b in enumerate(strengths)
+        if i < j or (players > 2 and i != j)
+    }
+
+
+# --- Stopping ---
+
+
+def test_a_meeting_stops_when_its_interval_is_narrow_enough():
+    shares = played(0.7, 1000, 2, np.random.default_rng(0))
+    deals = stop_after(shares, 0.1)
+    assert deals is not None
+    assert deals % 10 == 0
+    at, before = estimate(shares[:deals]), estimate(shares[: deals - 10])
+    assert at.high - at.low <= 0.1 < before.high - before.low
+    assert stop_after(shares, 0.01) is None
+    assert stop_after(shares[:40], 0.5) is None
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.8, 0.97])
+def test_intervals_stay_honest_under_stopping(chance):
+    rng, covered = np.random.default_rng(1), 0
+    for _ in range(1000):
+        shares = played(chance, 400, 2, rng)
+        found = estimate(shares[: stop_after(shares, 0.12)])
+        covered += found.low <= chance <= found.high
+    assert covered >= 935  # 950 less two standard deviations
+
+
+# --- Ratings ---
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_ratings_recover_known_strengths(players):
+    strengths = np.log([8.0, 4.0, 2.0, 1.0])
+    table = rate(meetings(strengths, 4000, players, 0), 4, 1, players, np.random.default_rng(0), 200)
+    known = ELO * (strengths - strengths[1])
+    assert table[1].tolist() == [0.0, 0.0, 0.0]
+    assert table[:, 0] == pytest.approx(known, abs=15)
+    assert (np.delete(table[:, 2] - table[:, 1], 1) < 50).all()
+
+
+@pytest.mark.parametrize("strengths", [(1.1, 0.0, -0.9), (6.0, 3.0, 0.0, -2.0, -5.0)])
+@pytest.mark.parametrize("players", [2, 4])
+def test_intervals_of_ratings_cover_what_they_should(strengths, players):
+    trials, covered, anchor = 100, 0, strengths.index(0.0)
+    known = ELO * np.array(strengths)
+    for seed in range(trials):
+        rng = np.random.default_rng(seed)
+        table = rate(meetings(strengths, 60, players, seed), len(strengths), anchor, players, rng, 100)
+        assert table[anchor].tolist() == [0.0, 0.0, 0.0]
+        covered += ((table[:, 1] <= known) & (known <= table[:, 2])).sum() - 1
+    assert covered / (len(strengths) - 1) >= 0.9 * trials
+
+
+def test_who_lost_everything_has_an_open_interval():
+    rng = np.random.default_rng(0)
+    found = {(0, 1): played(0.7, 200, 2, rng), (0, 2): np.ones((200, 2)), (1, 2): np.ones((200, 2))}
+    table = rate(found, 3, 1, 2, np.random.default_rng(0), 200)
+    assert table[2, 1] == -np.inf
+    # 200 deals won leave a chance of at most 1.3 % to lose the next one (Jeffreys' interval), about 750 points.
+    assert -900 < table[2, 2] < -600
+    assert np.isfinite(table[:2]).all()
+    assert rating_text(-998.0, *table[2, 1:]) == f"-998 [-∞, {table[2, 2]:.0f}]"
+    # A single win closes it.
+    found[1, 2][17, 1] = 0.0
+    table = rate(found, 3, 1, 2, np.random.default_rng(0), 200)
+    assert np.isfinite(table).all()
+    assert table[2, 2] - table[2, 1] > 100
+
+
+def test_who_met_nobody_has_no_rating():
+    found = {(0, 1): played(0.7, 50, 2, np.random.default_rng(0)), (2, 3): np.ones((5, 2))}
+    table = rate(found, 5, 1, 2, np.random.default_rng(0), 50)
+    assert np.isfinite(table[:2]).all()
+    assert np.isnan(table[2:]).all()
+    assert rating_text(*table[4]) == ""
+    assert np.isnan(rate({}, 2, 0, 2, np.random.default_rng(0), 50)[1]).all()
+
+
+# --- Alpha-rank ---
+
+
+def test_fixation_follows_the_closed_formula():
+    """With a constant advantage: (1 - exp(-u)) / (1 - exp(-m u)), and 1 / m without one (Omidshafiei et al., 2019)."""
+    for advantage in (-0.3, -0.02, 0.05, 0.9):
+        u = INTENSITY * advantage
+        assert fixation(advantage, advantage) == pytest.approx(np.expm1(-u) / np.expm1(-POPULATION * u))
+    assert fixation(0.0, 0.0) == pytest.approx(1.0 / POPULATION)
+    assert fixation(0.2, -0.2) < fixation(0.2, 0.0) < fixation(0.2, 0.2)
+
+
+def test_stationary_distribution():
+    rng = np.random.default_rng(0)
+    chain = rng.random((6, 6)) ** 8
+    chain = chain / chain.sum(1, keepdims=True)
+    mass = stationary(chain)
+    assert mass.sum() == pytest.approx(1.0)
+    assert mass @ chain == pytest.approx(mass)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_rock_paper_scissors_share_the_mass(players):
+    worst, best = 0.0, 0.9
+    shares = np.full((3, 3), 1.0 / players)
+    for i in range(3):
+        shares[i, (i + 1) % 3], shares[i, (i + 2) % 3] = best, worst
+    assert alpha_rank(shares, players) == pytest.approx([1 / 3] * 3)
+
+
+def test_the_end_of_a_chain_has_all_the_mass():
+    shares = np.array([[0.5, 0.4, 0.3, 0.1], [0.6, 0.5, 0.4, 0.3], [0.7, 0.6, 0.5, 0.4], [0.9, 0.7, 0.6, 0.5]])
+    assert alpha_rank(shares, 2) == pytest.approx([0, 0, 0, 1], abs=1e-6)
+
+
+def test_a_cycle_above_a_loser():
+    shares = np.array([[0.5, 0.9, 0.1, 1.0], [0.1, 0.5, 0.9, 1.0], [0.9, 0.1, 0.5, 1.0], [0.0, 0.0, 0.0, 0.5]])
+    assert alpha_rank(shares, 2) == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0], abs=1e-6)
+
+
+def test_equals_share_the_mass_and_a_sure_lead_takes_it():
+    rng = np.random.default_rng(0)
+    even = {(0, 1): np.tile([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]], (25, 1))}
+    assert masses(even, 2, 2) == pytest.approx([0.5, 0.5], abs=0.1)
+    assert masses({(0, 1): played(0.7, 300, 2, rng)}, 2, 2)[0] > 0.99
+
+
+# --- Words ---
+
+
+def test_numbers_as_text():
+    assert [duration(s) for s in (2.31e-6, 4.2e-5, 0.00123, 0.9999, 12.3)] == [
+        "2.3 µs",
+        "42 µs",
+        "1.2 ms",
+        "1.0 s",
+        "12 s",
+    ]
+    assert [span([200, 200]), span([1000, 50]), span([])] == ["200", "50 to 1,000", "0"]
+    assert rating_text(12.4, -3.0, 25.6) == "+12 [-3, +26]"

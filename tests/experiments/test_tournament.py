@@ -1,0 +1,371 @@
+"""Tournaments and the leaderboard made of them, in small."""
+
+import json
+import re
+import signal
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from experiments import leaderboard, tournament
+from experiments.common.cli import Interrupt, run_program, split_specs
+from experiments.common.markdown import ROOT
+from experiments.evaluation.matches import Timed
+from experiments.evaluation.matchups import Chunk, Meeting, Results
+from experiments.evaluation.standings import standings
+from samurai_env import Position, make_variant
+
+QUIET = Console(quiet=True)
+
+
+def test_specs_may_be_separated_by_commas():
+    assert split_specs(["random,greedy", "mcts:1000,greedy=0,depth=-1,flat:20", "ppo:a/b=c.safetensors"]) == (
+        "random",
+        "greedy",
+        "mcts:1000,greedy=0,depth=-1",
+        "flat:20",
+        "ppo:a/b=c.safetensors",
+    )
+    # "greedy" is a setting of the search as well as an agent; what follows it tells.
+    assert split_specs(["mcts:9,greedy=0.5,greedy,ppo:x"]) == ("mcts:9,greedy=0.5", "greedy", "ppo:x")
+    assert split_specs(["random,", "greedy"]) == ("random", "greedy")
+    assert tournament.Config(agents=("random,greedy",)).agents == ("random", "greedy")
+
+
+def config_of(folder, **changes):
+    return tournament.Config(agents=("random", "greedy"), output=folder, processes=1, **{"deals": 20, **changes})
+
+
+def test_a_tournament_goes_on_where_it_was_stopped(tmp_path):
+    first = tournament.play(config_of(tmp_path), QUIET)
+    saved = json.loads((tmp_path / "results.json").read_text())
+    assert saved["variant"].startswith("samurai players=2")
+    assert {"command", "versions", "deal_seeds", "networks"} <= saved.keys()
+    assert all(len(meeting["machines"]) == 1 and "core" in meeting["machines"][0] for meeting in saved["meetings"])
+    # Some deals are lost: only those are played again, and the whole is the same.
+    meeting = saved["meetings"][1]
+    assert (meeting["one"], meeting["others"], len(meeting["shares"])) == ("random", "greedy", 20)
+    meeting["shares"][7] = None
+    (tmp_path / "results.json").write_text(json.dumps(saved))
+    assert len(Results(tmp_path / "results.json").meetings["random", "greedy"].shares()) == 7
+    again = tournament.play(config_of(tmp_path), QUIET)
+    for pair, before in first.meetings.items():
+        assert again.meetings[pair].deals == before.deals
+    assert again.meetings["random", "greedy"].decisions > first.meetings["random", "greedy"].decisions
+    assert again.meetings["random", "random"].decisions == first.meetings["random", "random"].decisions
+
+
+def test_agents_in_another_order_go_on_with_the_same_meeting(tmp_path):
+    config = {"output": tmp_path, "processes": 1, "mirror": False}
+    one_way = tournament.play(tournament.Config(agents=("random", "greedy"), deals=4, **config), QUIET)
+    other_way = tournament.play(tournament.Config(agents=("greedy", "random"), deals=6, **config), QUIET)
+    assert list(other_way.meetings) == [("random", "greedy")]
+    shares = other_way.meetings["random", "greedy"].shares()
+    assert len(shares) == 6
+    assert (shares[:4] == one_way.meetings["random", "greedy"].shares()).all()
+
+
+def test_other_deals_are_played_on_request(tmp_path):
+    """The last ten of twenty deals are the ten from number 10 on, and a file holds either."""
+    pair = "random", "random"
+    twenty = tournament.play(config_of(tmp_path / "all"), QUIET).meetings[pair].shares()
+    ten = tournament.play(config_of(tmp_path / "ten", deals=10, first_deal=10), QUIET)
+    assert np.array_equal(ten.meetings[pair].shares(), twenty[10:])
+    assert not np.array_equal(twenty[:10], twenty[10:])
+    assert ten.origin["deal_seeds"] == "1000000000 + number of the deal, from deal 10 on"
+    with pytest.raises(ValueError, match=r"holds deals with seeds 1000000000 .*, from deal 10 on, not 1000000000"):
+        tournament.play(config_of(tmp_path / "ten", deals=10), QUIET)
+    with pytest.raises(ValueError, match="first-deal"):
+        tournament.play(config_of(tmp_path / "new", first_deal=-1), QUIET)
+
+
+def test_how_much_a_worker_plays_at_a_time_changes_no_result(tmp_path):
+    fives, ones = (tournament.play(config_of(tmp_path / str(n), chunk=n), QUIET) for n in (5, 1))
+    assert {pair: m.deals for pair, m in fives.meetings.items()} == {pair: m.deals for pair, m in ones.meetings.items()}
+    with pytest.raises(ValueError, match="--chunk is at least 1, not 0"):
+        tournament.play(config_of(tmp_path, chunk=0), QUIET)
+
+
+def test_the_table_of_a_tournament(tmp_path):
+    config = config_of(tmp_path)
+    results = tournament.play(config, QUIET)
+    tournament.show(config, results, QUIET)
+    text = (tmp_path / "table.txt").read_text()
+    assert "greedy" in text
+    assert "20 deals a meeting, each from 2 seats" in text
+    assert (tmp_path / "payoff.png").stat().st_size > 1000
+    found = standings(results, config.agents)
+    assert found.agents == ("greedy", "random")
+    assert found.shares["greedy", "random"].mean > 0.9
+    assert found.shares["greedy", "random"].mean == pytest.approx(1.0 - found.shares["random", "greedy"].mean)
+    assert found.shares["random", "random"].low < 0.5 < found.shares["random", "random"].high
+    assert found.ratings["greedy"].tolist() == [0, 0, 0]
+    assert found.ratings["random"][2] < -200
+    assert found.masses["greedy"] > 0.99
+    assert 0 < found.seconds["random"] < 0.1
+
+
+def test_fewer_deals_than_stored_use_the_first(tmp_path):
+    results = tournament.play(config_of(tmp_path), QUIET)
+    few = config_of(tmp_path, deals=7)
+    again = tournament.play(few, QUIET)
+    assert len(again.meetings["random", "greedy"].deals) == 20  # nothing is thrown away
+    found = standings(again, few.agents, few.deals)
+    assert set(found.deals.values()) == {7}
+    first = np.array([results.meetings["random", "random"].deals[deal] for deal in range(7)])
+    assert found.shares["random", "random"].mean == pytest.approx(first.mean())
+    tournament.show(few, again, QUIET)
+    assert "7 deals a meeting" in (tmp_path / "table.txt").read_text()
+
+
+def test_a_meeting_ends_early_whatever_the_number_of_workers(tmp_path):
+    kept = []
+    for processes in (1, 2):
+        config = config_of(tmp_path / str(processes), deals=100, width=0.15, mirror=False)
+        config.processes = processes
+        kept.append(tournament.play(config, QUIET).meetings["random", "greedy"].deals)
+    assert kept[0] == kept[1]
+    assert len(kept[0]) == 50  # the first look: greedy wins nearly all
+    wide = config_of(tmp_path / "1", deals=100, width=0.15, mirror=True)
+    assert 50 < len(tournament.play(wide, QUIET).meetings["random", "random"].deals) <= 100
+
+
+def test_three_players_meet_both_ways(tmp_path):
+    config = config_of(tmp_path, deals=3, num_players=3)
+    results = tournament.play(config, QUIET)
+    found = standings(results, config.agents)
+    assert {pair: len(meeting.deals) for pair, meeting in results.meetings.items()} == dict.fromkeys(found.deals, 3)
+    assert len(found.deals) == 4
+    assert found.shares["greedy", "greedy"].mean == pytest.approx(1 / 3, abs=0.2)
+    tournament.show(config, results, QUIET)
+    assert "each from 3 seats" in (tmp_path / "table.txt").read_text()
+
+
+def test_a_team_has_one_result(tmp_path):
+    config = config_of(tmp_path, deals=3, game="samurai_spirit", num_players=2, options=("difficulty=easy",))
+    found = standings(tournament.play(config, QUIET), config.agents)
+    assert found.shares["greedy", "random"] == found.shares["random", "greedy"]
+    assert found.ratings == found.masses == {}
+    tournament.show(config, Results(tmp_path / "results.json"), QUIET)
+
+
+def test_tournaments_refuse_what_they_cannot_play(tmp_path):
+    (tmp_path / "results.json").write_text("{")
+    with pytest.raises(ValueError, match="is damaged"):
+        tournament.play(config_of(tmp_path), QUIET)
+    for missing in ({"variant": "samurai players=2"}, {"meetings": []}, []):
+        (tmp_path / "results.json").write_text(json.dumps(missing))
+        with pytest.raises(ValueError, match="is damaged"):
+            tournament.play(config_of(tmp_path), QUIET)
+    other = Results(tmp_path / "other.json", "samurai players=3")
+    other.write("")
+    with pytest.raises(ValueError, match="holds games of samurai players=3"):
+        Results(tmp_path / "other.json", "samurai players=2")
+    with pytest.raises(ValueError, match="named twice"):
+        tournament.play(tournament.Config(agents=("greedy,greedy",), output=tmp_path / "new"), QUIET)
+    with pytest.raises(ValueError, match="no agent 'gredy'"):
+        tournament.play(tournament.Config(agents=("random,gredy",), output=tmp_path / "new"), QUIET)
+    for width in (0.0, 1.0, 6.0):
+        with pytest.raises(ValueError, match="width is a width between 0 and 1"):
+            tournament.play(config_of(tmp_path / "new", width=width), QUIET)
+    with pytest.raises(ValueError, match="two or more"):
+        tournament.play(tournament.Config(agents=("greedy",), mirror=False, output=tmp_path / "new"), QUIET)
+
+
+def test_results_survive_a_file(tmp_path):
+    results = Results(tmp_path / "results.json", "samurai players=3")
+    meeting = results.meetings["a", "b,c=1.0,d"] = Meeting()
+    meeting.add(Chunk(("a", "b,c=1.0,d"), 5, [[1.0, 0.0, 1 / 3]], [0.5, 1.25], [3, 6]), "abc")
+    meeting.add(Chunk(("a", "b,c=1.0,d"), 0, [[0.0, 0.5, 1.0]], [0.5, 1.25], [3, 6]), "abc")
+    results.write("command")
+    (pair, found), *_ = Results(tmp_path / "results.json").meetings.items()
+    assert pair == ("a", "b,c=1.0,d")
+    assert found == meeting
+    assert found.decisions == [6, 12]
+    assert found.shares().tolist() == [[0.0, 0.5, 1.0]]
+
+
+def test_decisions_are_timed():
+    class Slow:
+        def act(self, states, keys):
+            return np.array([sum(range(200_000)) * 0 for _ in states])
+
+    agent = Timed(Slow())
+    assert agent.act(np.zeros(3), np.zeros(3, np.uint64)).tolist() == [0, 0, 0]
+    assert agent.decisions == 3
+    assert agent.seconds > 0
+
+
+@pytest.mark.parametrize("orderly", [True, False])
+def test_an_interrupted_program_exits_with_130(orderly, monkeypatch, capsys):
+    def main(config):
+        with Interrupt():
+            signal.raise_signal(signal.SIGINT)
+            if not orderly:
+                signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Interrupt, "seen", False)
+    monkeypatch.setattr("sys.argv", ["program"])
+    with pytest.raises(SystemExit) as stop:
+        run_program("experiments.nothing", tournament.Config, main, None)
+    assert stop.value.code == 130
+    assert ("stopped" in capsys.readouterr().err) is not orderly
+
+
+def test_an_interrupt_may_be_entered_again(monkeypatch):
+    monkeypatch.setattr(Interrupt, "seen", False)
+    before = signal.getsignal(signal.SIGINT)
+    with Interrupt() as outer:
+        with outer as inner:
+            signal.raise_signal(signal.SIGINT)
+        assert inner.asked
+        assert outer is inner
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_how_the_benchmark_page_observes_and_redeals():
+    page = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[1]
+    names: dict[str, Any] = {}
+    exec(code, names)
+    position = Position(names["variant"], 2)
+    assert (names["seen"] == position.observe(position.seat)).all()
+    assert len({copy.tobytes() for copy in names["copies"]}) == 8
+    for j in range(8):
+        again = np.zeros_like(names["seen"])
+        names["loops"].by_encoding["flat"].write_observation(names["copies"], j, names["seat"], again)
+        assert (again == names["seen"]).all()
+
+
+def test_the_example_of_the_benchmark_page(tmp_path, monkeypatch):
+    """An agent of one's own, named by its module, which worker processes find too."""
+    page = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
+    assert len([line for line in code.split("\n") if line]) <= 20
+    (tmp_path / "noisy.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    command = re.search(r"--agents (\S+) --deals (\d+) --output runs/noisy", page)
+    config = tournament.Config((command[1],), deals=int(command[2]), output=tmp_path / "out", processes=2)
+    found = standings(tournament.play(config, QUIET), config.agents)
+    shown = [[cell.strip() for cell in line.split("│")[1:-2]] for line in page.split("\n") if line.startswith("│")]
+    assert shown == [found.row(agent, found.agents)[:-1] for agent in found.agents]  # all but the time
+
+
+# --- Leaderboard ---
+
+SMALL = """
+[[board]]
+name = "ladder-small"
+game = "samurai"
+players = 2
+agents = ["random", "greedy"]
+slow = ["mcts:5"]
+deals = 3
+full_deals = 4
+
+[[board]]
+name = "long"
+about = "long thought"
+game = "samurai"
+players = 2
+agents = []
+slow = ["greedy", "mcts:7"]
+deals = 1
+full_deals = 2
+chunk = 1
+
+[[team]]
+name = "ladder-team"
+game = "samurai_spirit"
+vary = "difficulty"
+players = 1
+agents = ["random"]
+deals = 2
+full_deals = 3
+"""
+
+
+@pytest.mark.slow
+def test_the_leaderboard_is_played_and_written(tmp_path):
+    file = tmp_path / "list.toml"
+    file.write_text(SMALL)
+    assert leaderboard.page(tmp_path, file).rstrip().endswith(leaderboard.NOTHING)
+    assert leaderboard.in_short(tmp_path, file) == leaderboard.NOTHING
+    leaderboard.play(leaderboard.Config(only=("ladder-small",)), QUIET, tmp_path, file)
+    page = leaderboard.page(tmp_path, file)
+    assert "## Samurai, 2 players" in page
+    assert "| agent | rating | alpha-rank | `greedy` | `random` | deals | a decision |" in page
+    assert "--deals 3" in page
+    assert "Spirit" not in page
+    leaderboard.play(leaderboard.Config(only=("long",)), QUIET, tmp_path, file)
+    assert leaderboard.page(tmp_path, file) == page  # nothing of it is in the short form
+    leaderboard.play(leaderboard.Config(full=True), QUIET, tmp_path, file)
+    page = leaderboard.page(tmp_path, file)
+    assert "`mcts:5`" in page
+    assert "## Samurai, 2 players: long thought\n" in page
+    assert "long thought" not in leaderboard.in_short(tmp_path, file)
+    assert "--agents greedy mcts:7 --num-players 2 --deals 2" in page and "--chunk 1" in page
+    assert "`random`, 3 games each:" in page
+    assert "| heroic |" in page
+    assert "--agents random greedy mcts:5" in page
+    # The short form takes nothing away.
+    leaderboard.play(leaderboard.Config(), QUIET, tmp_path, file)
+    assert "`mcts:5`" in leaderboard.page(tmp_path, file)
+    assert "| agent | rating | alpha-rank | `greedy` | `random` | deals | a decision |" in leaderboard.in_short(
+        tmp_path, file
+    )
+    # A table whose agents have not met yet is left out.
+    file.write_text(SMALL.replace('"mcts:7"', '"mcts:8"'))
+    assert "long thought" not in leaderboard.page(tmp_path, file)
+
+
+def test_a_wrong_list_of_tables_is_refused(tmp_path):
+    file = tmp_path / "list.toml"
+    for text, problem in {
+        "[[": "is damaged",
+        "[[bord]]\nname = 'x'": r"\[\[bord\]\]",
+        SMALL.replace("slow", "slwo"): "no setting 'slwo'",
+        SMALL.replace("full_deals = 4\n", ""): "ladder-small is wrong: .*missing required field `full_deals`",
+    }.items():
+        file.write_text(text)
+        with pytest.raises(ValueError, match=problem):
+            leaderboard.read(file)
+    file.write_text(SMALL)
+    with pytest.raises(ValueError, match="no table 'ladder'; the tables are ladder-small, long, ladder-team"):
+        leaderboard.play(leaderboard.Config(only=("ladder",)), QUIET, tmp_path, file)
+
+
+def test_the_tables_of_the_project_can_be_played():
+    boards, teams = leaderboard.read()
+    for board in boards:
+        assert set(leaderboard.CONTROLS) <= set(board.agents) or (not board.agents and "greedy" in board.slow)
+        assert make_variant(board.game, board.players)
+    assert teams
+
+
+def test_the_leaderboard_follows_the_results():
+    assert leaderboard.write_pages(write=False) == [], "run: python -m experiments.leaderboard --no-play"
+
+
+def test_what_is_written_on_the_way_holds_no_deals_beyond_the_end(tmp_path, monkeypatch):
+    """Else a program that is killed and goes on would end with other deals than one that is not."""
+
+    def eager(work, tasks, processes, stopped):
+        yield from [(task, work(task)) for task in list(tasks)]
+
+    written = []
+    write = Results.write
+
+    def note(self, command):
+        write(self, command)
+        written.append([len(found["shares"]) for found in json.loads(self.path.read_text())["meetings"]])
+
+    monkeypatch.setattr(tournament, "SAVE", -1.0)
+    monkeypatch.setattr(tournament, "results_of", eager)
+    monkeypatch.setattr(Results, "write", note)
+    config = config_of(tmp_path, deals=80, width=0.3, chunk=10, mirror=False)
+    tournament.play(config, QUIET)
+    assert written[-1] == [50]
+    assert max(written) == [50]

@@ -1,0 +1,141 @@
+"""A position that is restored can be played on: some action is legal, and determinization ends."""
+
+import random
+
+import numpy as np
+import pytest
+
+from samurai_env.core.game import find_game
+from samurai_env.games.board.state import FIRST_HAND, SETUP, TILE
+from samurai_env.games.card.state import CARD, CELL
+from samurai_env.games.spirit.rules.cards import CARDS, DOLL, FIRST, SYMBOL
+from samurai_env.games.spirit.state import BOX, RAIDERS
+from samurai_env.position import Position
+from tests.common.positions import play_random, sampled, stream
+from tests.regenerate import GAMES
+
+BOARD, CARDS_GAME, SPIRIT = (find_game(name) for name in GAMES)
+
+
+def refused(position: Position) -> None:
+    """No such position is restored."""
+    with pytest.raises(ValueError, match=r"contradicts its other fields|no action is legal"):
+        Position.restore(position.save())
+
+
+def test_two_player_rules_want_two_dolls() -> None:
+    """Determinization, which draws until two dolls are among the raiders, never ended."""
+    position = Position(SPIRIT.variant(2), 3)
+    r, dolls = position.record, [card for card in range(FIRST[1]) if SYMBOL[card] == DOLL]
+    others = [card for card in range(FIRST[1]) if SYMBOL[card] != DOLL and r["where"][card] == BOX]
+    for doll in dolls:
+        if r["where"][doll] == RAIDERS:
+            other = others.pop()
+            r["raiders"][list(r["raiders"]).index(doll)] = other
+            r["where"][[doll, other]] = BOX, RAIDERS
+    refused(position)
+
+
+def test_as_many_raiders_as_the_level_says() -> None:
+    position = Position(SPIRIT.variant(3), 3)
+    r = position.record
+    r["raiders_left"] -= 1
+    r["where"][r["raiders"][r["raiders_left"]]] = BOX
+    refused(position)
+
+
+def test_what_is_known_of_a_card_fits_where_it_lies() -> None:
+    for place in (BOX, RAIDERS):
+        position = Position(SPIRIT.variant(3), 3)
+        position.record["known"][next(c for c in range(CARDS) if position.record["where"][c] == place)] = 5
+        refused(position)
+
+
+def test_card_game_without_a_legal_action() -> None:
+    position = next(p for p in sampled(CARDS_GAME.variant(2), range(3), 5) if p.record["phase"] == CELL)
+    position.record["free"] = 0
+    refused(position)
+
+
+def test_card_game_with_a_chosen_card_that_nobody_holds() -> None:
+    position = next(p for p in sampled(CARDS_GAME.variant(2), range(3), 5) if p.record["phase"] == CELL)
+    position.record["card"] = int(np.flatnonzero(position.record["hand"][position.seat] == 0)[0])
+    refused(position)
+
+
+def test_card_game_with_hands_of_another_size() -> None:
+    position = next(p for p in sampled(CARDS_GAME.variant(2), range(3), 5) if p.record["phase"] == CARD and not p.over)
+    r, seat = position.record, position.seat
+    stack = r["stack"][seat, r["drawn"][seat] :]
+    r["unseen"][seat] = np.bincount(stack, minlength=r["unseen"].shape[1])  # all others laid, but nowhere
+    r["hand"][seat], r["kinds"][seat] = 0, 0
+    refused(position)
+
+
+def test_board_game_where_the_mover_can_play_nothing() -> None:
+    positions = sampled(BOARD.variant(2, edition="1998"), range(3), 1)
+    position = next(p for p in positions if p.record["phase"] == TILE and p.record["plain_played"] and not p.over)
+    r, seat = position.record, position.seat
+    hand, row = r["hand"][seat], r["supply"][seat, r["drawn"][seat] :]
+    for i in range(len(row)):  # quick tiles go into the supply
+        quick = [kind for kind in range(13, 17) if hand[kind]]
+        if quick and row[i] < 13:
+            hand[quick[0]] -= 1
+            hand[row[i]] += 1
+            row[i] = quick[0]
+    r["kinds"][seat] = sum(1 << kind for kind in range(17) if hand[kind])
+    assert not any(hand[13:])
+    refused(position)
+
+
+def test_board_game_with_a_supply_that_was_never_shuffled() -> None:
+    """Determinization wrote beyond the row: the hand seemed to lie before its beginning."""
+    position = play_random(Position(BOARD.variant(2), 1), random.Random(1), 12)
+    assert position.record["phase"] == SETUP
+    position.record["drawn"][1] = 0
+    refused(position)
+
+
+@pytest.mark.parametrize("phase", [FIRST_HAND, SETUP, TILE])
+def test_board_game_with_figures_that_do_not_fit_the_set_up(phase: int) -> None:
+    position = next(p for p in sampled(BOARD.variant(2), range(9), 1) if p.record["phase"] == phase and not p.over)
+    r = position.record
+    if r["pool"][0]:  # a helmet that was placed or captured is not in the pool
+        r["pool"][0] -= 1
+        r["captured"][0, 0] += 1
+    else:
+        r["figures"][0] &= r["figures"][0] - np.uint64(1)
+        r["pool"][0] += 1
+    refused(position)
+
+
+def test_a_winner_that_the_captures_deny() -> None:
+    for game in (BOARD, CARDS_GAME):
+        position = play_random(Position(game.variant(3), 2), random.Random(2))
+        position.record["winners"] ^= 3
+        refused(position)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_what_is_restored_can_be_redetermined(name: str) -> None:
+    """Numbers changed at random: most are refused; the others have a legal action in every determinization."""
+    game, rng, restored = find_game(name), random.Random(5), 0
+    variant = game.variant(2)
+    fields = [f for f in game.fields(2) if f.name not in game.options]
+    for position in sampled(variant, range(4), 6):
+        for _ in range(8):
+            forged = position.clone()
+            for _ in range(rng.choice((1, 1, 2))):
+                field = rng.choice(fields)
+                values = forged.states[field.name].reshape(-1)
+                i = rng.randrange(len(values))
+                values[i] = min(max(int(values[i]) + rng.choice((-1, 1)), field.limits[0]), field.limits[1])
+            try:
+                played = Position.restore(forged.save())
+            except ValueError:
+                continue
+            restored += 1
+            for seat in range(2):
+                other = played.determinized(seat, stream(restored))
+                assert other.over or other.legal_actions()
+    assert restored > 5
