@@ -1,4 +1,4 @@
-"""Agents from elsewhere, named `module.Name`: what they do wrong is told with their name, and changes nothing."""
+"""External agents, named `module.Name`: their errors are reported with their name and change nothing."""
 
 import importlib
 import traceback
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from samurai_env.core.batch import batch_kernels
 from samurai_env.core.checks import checked_games, checked_integers, checked_keys
 from samurai_env.core.game import Variant
+from samurai_env.game_batch import GameBatch
 from samurai_env.position import IllegalActionError, Position
 
 
-class Guest:
-    """An agent that this project did not write, and does not trust to keep to `agents.api.Agent`."""
+class ExternalAgent:
+    """An agent of another project, which is not trusted to keep to `agents.api.Agent`."""
 
     def __init__(self, spec: str, variant: Variant) -> None:
         """Import and make it.
@@ -31,14 +31,14 @@ class Guest:
         except (ValueError, OSError) as error:
             raise ValueError(f"agent {spec!r} could not be made: {error}") from error
         except Exception as error:
-            raise ValueError(f"agent {spec!r} could not be made:\n{_told(error)}") from error
+            raise ValueError(f"agent {spec!r} could not be made:\n{_traceback(error)}") from error
         if not callable(getattr(self._agent, "act", None)):
             raise ValueError(f"{spec!r} makes no agent: what it gives has no method act(states, keys)")
         self._spec, self._variant = spec, variant
-        self._words = np.zeros(variant.num_words, np.uint64)
+        self._batch = GameBatch(variant)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `agents.api.Agent.act`; it is shown copies.
+        """See `agents.api.Agent.act`; it receives copies.
 
         Raises:
             ValueError: it failed, or gave something other than one whole number a game.
@@ -49,10 +49,9 @@ class Guest:
         try:
             given = self._agent.act(states.copy(), keys.copy())
         except Exception as error:
-            raise ValueError(f"agent {self._spec!r} failed:\n{_told(error)}") from error
+            raise ValueError(f"agent {self._spec!r} failed:\n{_traceback(error)}") from error
         actions = checked_integers(f"actions of agent {self._spec!r}", given, states.shape)
-        free = np.zeros(len(states), np.bool_)
-        wrong = batch_kernels(self._variant.game).first_illegal(states, actions, free, self._words)
+        wrong = self._batch.first_illegal(states, actions)
         if wrong >= 0:
             position = Position(self._variant)
             position.states[:] = states[wrong]
@@ -72,14 +71,14 @@ def _find(name: str) -> Callable[..., Any]:
     except ModuleNotFoundError as error:
         if error.name and (module == error.name or module.startswith(f"{error.name}.")):
             raise ValueError(f"there is no agent {name!r}: {error}") from error
-        raise ValueError(f"module {module!r} could not be imported:\n{_told(error)}") from error
+        raise ValueError(f"module {module!r} could not be imported:\n{_traceback(error)}") from error
     except AttributeError as error:
         raise ValueError(f"there is no agent {name!r}: {error}") from error
     except Exception as error:
-        raise ValueError(f"module {module!r} could not be imported:\n{_told(error)}") from error
+        raise ValueError(f"module {module!r} could not be imported:\n{_traceback(error)}") from error
 
 
-def _told(error: Exception) -> str:
+def _traceback(error: Exception) -> str:
     """The traceback, without the line of this file with which it begins."""
     inner = error.__traceback__.tb_next if error.__traceback__ else None
     return "".join(traceback.format_exception(type(error), error, inner)).rstrip()

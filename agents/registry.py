@@ -1,37 +1,69 @@
-"""The agents that specs can name. A new one is a line here."""
+"""Agents by spec. A new agent is a line in `AGENTS`."""
 
-from agents.api import Agent, register_agent
-from agents.baselines import greedy
-from agents.baselines import rollout_agent as playouts
-from agents.baselines import uniform as random_agent
-from agents.search import mcts
+import difflib
+from importlib import import_module
+from typing import NamedTuple
+
+from agents.api import Agent
+from agents.external import ExternalAgent
+from agents.old_specs import current_spelling
+from agents.spec import SHOWN, parse_agent_spec
 from samurai_env.core.game import Variant
+from samurai_env.core.texts import one_line, shown
+
+LONGEST = 5000  # characters of a spec; most of it would be a path
 
 
-def _ppo(variant: Variant, argument: str) -> Agent:
-    from agents.networks import agent as ppo
+class Entry(NamedTuple):
+    """An agent that specs can name: how its spec is written, and the function that makes it from variant and spec."""
 
-    return ppo.make(variant, argument)
-
-
-def _untrained(variant: Variant, argument: str) -> Agent:
-    from agents.networks import agent as ppo
-
-    return ppo.make_untrained(variant, argument)
+    form: str
+    module: str
+    function: str = "make"
 
 
-def _search(variant: Variant, argument: str) -> Agent:
-    from agents.search import puct as search
+# Modules are imported when an agent is made: only who plays a network imports torch.
+AGENTS = {
+    "random": Entry("random", "agents.baselines.uniform"),
+    "greedy": Entry("greedy", "agents.baselines.greedy"),
+    "lookahead": Entry("lookahead", "agents.baselines.lookahead"),
+    "rollout": Entry("rollout:GAMES", "agents.baselines.rollout"),
+    "mcts": Entry("mcts:SIMULATIONS", "agents.search.mcts"),
+    "flat_mc": Entry("flat_mc:SIMULATIONS", "agents.search.mcts", "make_flat"),
+    "puct": Entry("puct:SIMULATIONS,net=PATH", "agents.search.puct"),
+    "ppo": Entry("ppo:PATH", "agents.networks.agent"),
+    "untrained": Entry("untrained", "agents.networks.agent", "make_untrained"),
+}
 
-    return search.make(variant, argument)
 
+def make_agent(spec: str, variant: Variant) -> Agent:
+    """Make the agent that a spec names, see `agents.spec`.
 
-register_agent("random", "random", random_agent.make)
-register_agent("greedy", "greedy", greedy.make)
-register_agent("counsel", "counsel", greedy.make_counsel)
-register_agent("mcts", "mcts:SIMULATIONS", mcts.make)
-register_agent("flat", "flat:SIMULATIONS", mcts.make_flat)
-register_agent("playouts", "playouts:GAMES", playouts.make)
-register_agent("ppo", "ppo:PATH", _ppo)
-register_agent("untrained", "untrained", _untrained)
-register_agent("search", "search:PATH:SIMULATIONS", _search)
+    `module.Name:argument` is an agent from elsewhere: what `Name` of that module makes of the variant and the argument.
+
+    Raises:
+        TypeError: the spec is not a text.
+        ValueError: no such agent or module, or settings it cannot have; one short line says which it has.
+        FileNotFoundError: the spec names a file that does not exist.
+    """
+    if not isinstance(spec, str):
+        raise TypeError(f"the spec of an agent is a text, not {shown(spec)}")
+    if len(spec) > LONGEST:
+        raise ValueError(f"an agent's spec has at most {LONGEST:,} characters, not {len(spec):,}")
+    parsed = parse_agent_spec(spec)
+    if parsed.is_external:
+        return ExternalAgent(spec, variant)
+    if (now := current_spelling(spec)) != spec:
+        raise ValueError(f"{spec[:SHOWN]!r} is an old spelling; write {now[: 2 * SHOWN]!r}")
+    if parsed.name not in AGENTS:
+        close = difflib.get_close_matches(parsed.name[:SHOWN], AGENTS, 1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        forms = ", ".join(entry.form for entry in AGENTS.values())
+        raise ValueError(
+            f"there is no agent {shown(parsed.name, 40)}{hint}; the agents are {forms}, or one of yours: module.Name"
+        )
+    entry = AGENTS[parsed.name]
+    try:
+        return getattr(import_module(entry.module), entry.function)(variant, parsed)
+    except ValueError as error:
+        raise ValueError(one_line(error)) from None

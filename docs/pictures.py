@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.api import make_agent
+from agents.registry import make_agent
 from samurai_env import Position, parse_variant
 from samurai_env.display import rgb_array
 from samurai_env.files.atomic_write import write_atomically

@@ -18,8 +18,7 @@ from samurai_env.core.game import Game, find_game
 from samurai_env.games.board import actions, state
 from samurai_env.games.board.rules import tiles, topology
 from samurai_env.games.card import actions as card_actions
-from samurai_env.games.card.rules import card_lists as lists
-from samurai_env.games.card.rules import cards
+from samurai_env.games.card.rules import card_lists, cards
 from samurai_env.games.spirit import actions as spirit_actions
 from samurai_env.games.spirit.display.card_texts import PENALTIES, TALENTS
 from samurai_env.games.spirit.rules.cards import DATA as SPIRIT_DATA
@@ -123,7 +122,7 @@ def action_ids() -> str:
 
 def influence_cards() -> str:
     """The kinds of influence card."""
-    copies = [lists.card_list(lists.DEFAULT).settings(n)["copies"] for n in columns(CARD)]
+    copies = [card_lists.card_list(card_lists.DEFAULT).settings(n)["copies"] for n in columns(CARD)]
     rows = []
     for kind, (code, (name, value)) in enumerate(zip(cards.KIND_CODES, cards.KIND_NAMES, strict=True)):
         rows.append([kind, f"`{code}`", f"{name} {value}", *(int(counts[kind]) for counts in copies)])
@@ -134,7 +133,7 @@ def village_cards() -> str:
     """The kinds of village card."""
     shapes = dict(zip(cards.SHAPE_LETTERS, cards.SHAPES, strict=True))
     rows = []
-    for code, count in zip(cards.VILLAGE_CODES, lists.card_list(lists.DEFAULT).villages, strict=True):
+    for code, count in zip(cards.VILLAGE_CODES, card_lists.card_list(card_lists.DEFAULT).villages, strict=True):
         rows.append([f"`{code}`", " + ".join(shapes[letter] for letter in code), count])
     return table(["code", "symbols", "village cards"], rows)
 

@@ -22,21 +22,14 @@ from msgspec import Meta, Struct
 from rich.console import Console
 from rich.table import Table
 
-from agents.api import Agent, make_agent
+from agents.api import Agent
 from agents.arena import decision_keys
+from agents.registry import make_agent
+from agents.spec import split_agent_specs
 from experiments import tournament
-from experiments.common import file_hashes as fingerprints
 from experiments.common.bounds import Between, Processes, Seed, check_bounds
-from experiments.common.cli import (
-    Interrupt,
-    commit,
-    cpu_name,
-    make_folder,
-    parse_options,
-    progress_bar,
-    run_program,
-    split_specs,
-)
+from experiments.common.cli import Interrupt, commit, cpu_name, make_folder, parse_options, progress_bar, run_program
+from experiments.common.file_hashes import check_file_hash
 from experiments.common.process_pool import results
 from experiments.evaluation.matches import Z95, Timed
 from experiments.evaluation.matchups import Natural, Seconds
@@ -300,14 +293,14 @@ def measure(config: Config, console: Console) -> Gains:
     """Measure what is missing."""
     check_bounds(config)
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
-    agents = split_specs(config.agents)
+    agents = split_agent_specs(config.agents)
     if not agents:
         raise ValueError("--agents names nobody: give at least one agent, such as greedy")
     for spec in (config.base, *agents):
         make_agent(spec, variant)
     gains = Gains(config, variant)
     for spec in (config.base, *agents):
-        fingerprints.enter(spec, gains.networks, gains.path)
+        check_file_hash(spec, gains.networks, gains.path)
     make_folder(config.output)
     states = draw_positions(variant, config.base, config.positions, config.seed)
     for spec in dict.fromkeys((config.base, *agents)):
@@ -337,7 +330,7 @@ def main(config: Config) -> None:
     table = Table(title=f"{gains.head['variant']}, against the choices of {config.base}")
     for head in ("agent", "ms a decision", "chooses otherwise", "gain a decision, in thousandths of a return"):
         table.add_column(head, justify="left" if head == "agent" else "right")
-    for spec in dict.fromkeys(split_specs(config.agents)):
+    for spec in dict.fromkeys(split_agent_specs(config.agents)):
         found = 1000 * gains.of(spec)
         half = Z95 * found.std(ddof=1) / len(found) ** 0.5
         otherwise = np.mean(np.array(gains.choices[spec]) != gains.choices[config.base])

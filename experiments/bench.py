@@ -21,10 +21,7 @@ from typing import Annotated, Any
 from rich.console import Console
 from rich.table import Table
 
-from experiments.benchmark import components as bench_parts
-from experiments.benchmark import peer_table as bench_peers
-from experiments.benchmark import replay as bench_replay
-from experiments.benchmark import scaling as bench_growth
+from experiments.benchmark import components, peer_table, replay, scaling
 from experiments.benchmark.page import PAGE, RESULTS, page_parts
 from experiments.benchmark.peers import KINDS
 from experiments.benchmark.timing import Figure, Meter
@@ -71,17 +68,17 @@ class Config:
 def every_part(variant: Variant, meter: Meter, config: Config, console: Console) -> list[Figure]:
     """All figures of this project."""
     parts = {
-        "the core": lambda: bench_parts.random_play(variant, meter) + bench_parts.copies(variant, meter),
-        "the vector environment": lambda: bench_parts.vector(variant, meter, config.num_envs),
-        "wrapper and threads": lambda: bench_replay.replayed(variant, meter, config.num_envs),
-        "the AEC environment": lambda: bench_parts.aec(variant, meter),
-        "single games": lambda: bench_parts.position(variant, meter),
-        "tree search": lambda: bench_parts.search(variant, meter, config.simulations),
+        "the core": lambda: components.random_play(variant, meter) + components.copies(variant, meter),
+        "the vector environment": lambda: components.vector(variant, meter, config.num_envs),
+        "wrapper and threads": lambda: replay.replayed(variant, meter, config.num_envs),
+        "the AEC environment": lambda: components.aec(variant, meter),
+        "single games": lambda: components.position(variant, meter),
+        "tree search": lambda: components.search(variant, meter, config.simulations),
     }
     if config.train:
-        parts["training"] = lambda: bench_parts.training(variant, meter)
+        parts["training"] = lambda: components.training(variant, meter)
     if config.start:
-        parts["the start of a process"] = lambda: bench_parts.starting(variant, meter)
+        parts["the start of a process"] = lambda: components.starting(variant, meter)
     figures: list[Figure] = []
     for name, part in parts.items():
         with console.status(f"measuring {name}"):
@@ -104,7 +101,7 @@ def show(console: Console, title: str, head: Sequence[str], rows: Sequence[tuple
 
 def peers(variant: Variant, meter: Meter, config: Config, console: Console, folder: Path) -> dict[str, Any]:
     """Measure and show this project beside others; what to keep of it."""
-    rows, missing = bench_peers.side_by_side(variant, meter, console, config.train)
+    rows, missing = peer_table.side_by_side(variant, meter, console, config.train)
     for kind in KINDS:
         mine = [row for row in rows if row.kind == kind]
         show(console, kind, ("who", "what", "threads"), [((r.who, r.what, str(r.threads)), r.figure) for r in mine])
@@ -116,11 +113,11 @@ def peers(variant: Variant, meter: Meter, config: Config, console: Console, fold
 def growth(variant: Variant, meter: Meter, config: Config, console: Console, folder: Path) -> dict[str, Any]:
     """Measure and show how speed grows, and draw it into `folder`; what to keep of it."""
     kept: dict[str, Any] = {}
-    for name, (points, across) in bench_growth.growth(variant, meter, console).items():
+    for name, (points, across) in scaling.growth(variant, meter, console).items():
         show(console, variant.game.title, ("curve", across), [((p.curve, f"{p.size:,}"), p.figure) for p in points])
-        bench_growth.draw(points, across, variant.game.title, folder / f"growth-{name}.png")
+        scaling.draw(points, across, variant.game.title, folder / f"growth-{name}.png")
         kept[name] = [asdict(point) for point in points]
-    return kept | {"memory": [asdict(bench_growth.memory(made)) for made in bench_growth.smallest_and_largest()]}
+    return kept | {"memory": [asdict(scaling.memory(made)) for made in scaling.smallest_and_largest()]}
 
 
 def parts(variant: Variant, meter: Meter, config: Config, console: Console, folder: Path) -> dict[str, Any]:

@@ -23,21 +23,13 @@ from msgspec import Struct
 from rich.console import Console
 from rich.table import Table
 
-from agents.api import make_agent
 from agents.arena import play_games
-from experiments.common import file_hashes as fingerprints
+from agents.registry import make_agent
+from agents.spec import split_agent_specs
 from experiments.common import markdown as pages
 from experiments.common.bounds import Count, Processes, check_bounds
-from experiments.common.cli import (
-    Interrupt,
-    commit,
-    machine,
-    make_folder,
-    parse_options,
-    progress_bar,
-    run_program,
-    split_specs,
-)
+from experiments.common.cli import Interrupt, commit, machine, make_folder, parse_options, progress_bar, run_program
+from experiments.common.file_hashes import check_file_hash
 from experiments.common.process_pool import results
 from experiments.evaluation.matches import MATCH_SEED, Estimate, wilson
 from experiments.evaluation.matchups import Natural, Share
@@ -73,7 +65,7 @@ class Config:
     """Worker processes."""
 
     def __post_init__(self) -> None:
-        self.agents = split_specs(self.agents)
+        self.agents = split_agent_specs(self.agents)
 
 
 def variants(config: Config) -> dict[tuple[str, int], Variant]:
@@ -221,7 +213,7 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
     make_folder(config.output)
     wins = Wins(config.output / "wins.json")
     for spec in config.agents:
-        fingerprints.enter(spec, wins.networks, wins.path)
+        check_file_hash(spec, wins.networks, wins.path)
     tasks, done = [], 0
     for spec in config.agents:
         for variant in settings:

@@ -25,11 +25,12 @@ import torch
 from rich.console import Console
 from torch import nn
 
-from agents.api import make_agent
 from agents.arena import decision_keys
-from agents.baselines.rollout_agent import PlayoutAgent
-from agents.networks.features import Advice
-from agents.networks.network import NetworkForm, PolicyValueNet, save_network
+from agents.baselines.rollout import RolloutAgent
+from agents.heuristics import ActionFeatures
+from agents.networks.files import save_network
+from agents.networks.network import NetworkConfig, PolicyValueNet, new_network
+from agents.registry import make_agent
 from experiments.common.array_files import load_arrays
 from experiments.common.bounds import Between, Count, Processes, Seed, check_bounds
 from experiments.common.cli import (
@@ -65,7 +66,7 @@ class Config:
     """Number of players; the game's smallest if not given."""
     options: tuple[str, ...] = ()
     """The game's options as name=value."""
-    playouts: str = "playouts:16,margin=4"
+    playouts: str = "rollout:16,potential_weight=4"
     """How actions are tried."""
     deals: Annotated[int, Between(2 * DEALS, 10**7)] = 4000  # a part to learn from, one held out
     """Games whose positions are looked at."""
@@ -99,13 +100,13 @@ def look_at(task: tuple[str, str, int, int]) -> dict[str, np.ndarray]:
     """
     spec, playouts, part, seed = task
     variant = parse_variant(spec)
-    loops, advice, agent = batch_kernels(variant.game), Advice(variant), make_agent(playouts, variant)
-    assert isinstance(agent, PlayoutAgent)
+    loops, advice, agent = batch_kernels(variant.game), ActionFeatures(variant), make_agent(playouts, variant)
+    assert isinstance(agent, RolloutAgent)
     rng, states, found = np.random.default_rng((seed, part)), variant.new(DEALS), []
     loops.begin(states, rng.integers(2**62, size=DEALS).astype(np.uint64))
     while len(states := states[states["over"] == 0]):
-        worths = agent.worths(states, decision_keys(states["seed"], states["steps"], 0))
-        looks, legal = advice.outlooks(states), np.isfinite(worths)
+        worths = agent.action_values(states, decision_keys(states["seed"], states["steps"], 0))
+        looks, legal = advice.compute(states), np.isfinite(worths)
         choice = legal.sum(1) > 1
         chosen = legal & choice[:, None]
         found.append((looks[chosen], worths[chosen], legal.sum(1)[choice]))
@@ -219,8 +220,8 @@ def centred(values: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
 
 def logits(net: PolicyValueNet, looks: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
     """What the network makes of actions by their outlooks alone; see `PolicyValueNet.read`."""
-    advice = (-looks[:, 0] / net.temperature).clamp_min(-20.0)
-    return net.outlook.scores(looks, row) + net.trust * advice
+    advice = (-looks[:, 0] / net.prior_temperature).clamp_min(-20.0)
+    return net.actions.scores(looks, row) + net.prior_weight * advice
 
 
 def minibatches(config: Config, positions: int) -> Iterator[torch.Tensor]:
@@ -232,7 +233,7 @@ def minibatches(config: Config, positions: int) -> Iterator[torch.Tensor]:
 
 def fit(net: PolicyValueNet, config: Config, positions: Positions, console: Console) -> None:
     """Let the layers that read outlooks, and the trust in the advice, learn what the actions are worth."""
-    learning = [*net.outlook.parameters(), net.trust]
+    learning = [*net.actions.parameters(), net.prior_weight]
     optimizer = torch.optim.Adam(learning, config.learning_rate)
     steps = config.epochs * -(-len(positions) // config.minibatch)
     pace = torch.optim.lr_scheduler.OneCycleLR(optimizer, config.learning_rate, steps)
@@ -266,17 +267,17 @@ def learn(config: Config, console: Console) -> PolicyValueNet:
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     if variant.game.kernels.action_features is None:
         raise ValueError(f"{config.game} has no outlook to learn from")
-    if not isinstance(make_agent(config.playouts, variant), PlayoutAgent):
-        raise ValueError(f"--playouts is such as playouts:16,margin=4, not {config.playouts!r}")
+    if not isinstance(make_agent(config.playouts, variant), RolloutAgent):
+        raise ValueError(f"--playouts is such as rollout:16,potential_weight=4, not {config.playouts!r}")
     started = time.perf_counter()
     torch.manual_seed(config.seed)
-    form = NetworkForm(
-        variant.spec, variant.encoding_name(config.encoding), tuple(config.hidden), True, outlook=config.outlook
+    form = NetworkConfig(
+        variant.spec, variant.encoding_name(config.encoding), tuple(config.hidden), True, action_width=config.outlook
     )
-    net = PolicyValueNet(form)  # complains before anything is played
+    net = new_network(form)  # complains before anything is played
     config.run.mkdir(parents=True, exist_ok=True)
     files = gather(config, variant, console)
-    net.standardise(*random_play(variant, form, config.seed))
+    net.standardize(*random_play(variant, form, config.seed))
     nn.init.zeros_(net.policy.weight)
     learned = Positions([file for number, file in enumerate(files) if number % HELD_OUT])
     fit(net, config, learned, console)

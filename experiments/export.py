@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from agents.networks.network import load_network, read_card, save_network
+from agents.networks.files import load_network, read_card, save_network
 from experiments.common.cli import run_program
 
 
@@ -42,7 +42,7 @@ def main(config: Config) -> None:
     notes = read_card(config.run).notes
     save_network(net.to(torch.float16), config.to, notes)
     size = config.to.stat().st_size / 1e6
-    Console().print(f"{config.to}: {size:.2f} MB, {net.form.variant}, {notes['steps']:,} decisions or positions")
+    Console().print(f"{config.to}: {size:.2f} MB, {net.config.variant}, {notes['steps']:,} decisions or positions")
 
 
 if __name__ == "__main__":

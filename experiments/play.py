@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from agents.api import Agent, make_agent
+from agents.api import Agent
 from agents.arena import decision_keys
+from agents.registry import make_agent
 from experiments.common.cli import parse_options, run_program
 from samurai_env import IllegalActionError, Position, make_variant
 from samurai_env.game_record import GameRecord

@@ -19,7 +19,7 @@ from msgspec import Struct
 from rich.console import Console
 from rich.markdown import Markdown
 
-from agents.api import make_agent
+from agents.registry import make_agent
 from experiments import tournament
 from experiments.common import markdown as pages
 from experiments.common.bounds import Between, Count, Processes, check_bounds

@@ -23,8 +23,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from agents.api import Agent, make_agent
-from experiments.common import file_hashes as fingerprints
+from agents.api import Agent
+from agents.registry import make_agent
+from agents.spec import split_agent_specs
 from experiments.common.bounds import Between, Count, Processes, Seed, check_bounds
 from experiments.common.cli import (
     Interrupt,
@@ -35,8 +36,8 @@ from experiments.common.cli import (
     progress_bar,
     run_program,
     save_picture,
-    split_specs,
 )
+from experiments.common.file_hashes import check_file_hash
 from experiments.common.process_pool import results as results_of
 from experiments.evaluation.matches import Timed, one_against_others, stop_after
 from experiments.evaluation.matchups import Chunk, Meeting, Pair, Results
@@ -78,7 +79,7 @@ class Config:
     """Deals that a worker plays at a time: 1 for agents that think long, more for networks, which decide together."""
 
     def __post_init__(self) -> None:
-        self.agents = split_specs(self.agents)
+        self.agents = split_agent_specs(self.agents)
 
 
 @cache
@@ -145,7 +146,7 @@ def prepare(config: Config) -> Results:
     make_folder(config.output)
     results = Results(config.output / "results.json", variant.spec, config.first_deal)
     for spec in config.agents:
-        fingerprints.enter(spec, results.networks, results.path)
+        check_file_hash(spec, results.networks, results.path)
     return results
 
 

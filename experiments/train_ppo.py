@@ -15,8 +15,8 @@ import torch
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
-from agents.api import make_agent
-from agents.networks.agent import PPOAgent
+from agents.networks.agent import NetworkAgent
+from agents.registry import make_agent
 from experiments.common.cli import Interrupt, progress_bar, run_program
 from experiments.evaluation.matches import team_win_rate, win_share_against
 from experiments.training import checkpoint
@@ -93,7 +93,7 @@ def refuse_folder(run: Path) -> None:
 
 def evaluate(learner: Learner) -> dict[str, float]:
     """How often the network's most probable actions win, against each opponent or together; a point of the curve."""
-    net, point = PPOAgent(learner.variant, learner.mean_net), {}
+    net, point = NetworkAgent(learner.variant, learner.mean_net), {}
     cooperative = learner.variant.game.cooperative
     if cooperative:
         point["win_rate"] = team_win_rate(learner.variant, net, learner.config.evaluate_deals, CURVE_DEALS)

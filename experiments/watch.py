@@ -13,7 +13,7 @@ from typing import Annotated
 
 from rich.console import Console
 
-from agents.api import make_agent
+from agents.registry import make_agent
 from experiments.common.bounds import Between, check_bounds
 from experiments.common.cli import parse_options, run_program
 from experiments.play import choose_move

@@ -13,7 +13,7 @@ __all__ = ["IllegalActionError", "Position", "Variant", "find_game", "game_names
 
 
 def make_variant(game: str = "samurai", num_players: int | None = None, **options: object) -> Variant:
-    """A game with its number of players and options, for `Position`, search and batch loops.
+    """A game with its number of players and options, for `Position`, search and batch kernels.
 
     Raises:
         ValueError: unknown game, impossible number of players, unknown option or value.

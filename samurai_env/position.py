@@ -40,7 +40,7 @@ class Position:
             TypeError: the seed is not an integer.
             ValueError: a negative seed or one of more than 63 bits.
         """
-        batch_kernels(self.variant.game).begin(self.states, np.array([checked_seed(seed)], np.uint64))
+        batch_kernels(self.variant.game).reset_all(self.states, np.array([checked_seed(seed)], np.uint64))
 
     @property
     def record(self) -> np.void:
@@ -160,7 +160,7 @@ class Position:
         seat = checked_seat(seat, self.variant.num_players)
         rng = checked_buffer("rng", rng, np.uint64, (1,))
         other = self.clone()
-        batch_kernels(self.variant.game).determinize(other.states, 0, seat, rng)
+        batch_kernels(self.variant.game).determinize_one(other.states, 0, seat, rng)
         return other
 
     def hash(self) -> str:

@@ -68,12 +68,12 @@ def ruler() -> Callable[[int], float]:
 
 def random_play(variant: Variant) -> Callable[[int], float]:
     """Random play in compiled code: steps done."""
-    loops, states, words = batch_kernels(variant.game), variant.new(64), np.zeros(variant.num_words, np.uint64)
+    kernels, states, words = batch_kernels(variant.game), variant.new(64), np.zeros(variant.num_words, np.uint64)
     rng = np.array([1], np.uint64)
-    loops.begin(states, np.arange(64, dtype=np.uint64))
+    kernels.reset_all(states, np.arange(64, dtype=np.uint64))
 
     def run(amount: int) -> float:
-        loops.play_random(states, rng, amount, words)
+        kernels.play_random(states, rng, amount, words)
         return 64 * amount
 
     return run

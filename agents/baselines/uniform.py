@@ -1,17 +1,17 @@
-"""The uniformly random player."""
+"""The uniformly random agent."""
 
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from agents.api import no_argument
+from agents.spec import AgentSpec, no_settings
 from samurai_env.core import bits
 from samurai_env.core.checks import checked_games, checked_keys
 from samurai_env.core.game import Game, Variant
 from samurai_env.core.jit import bind
 
-legal: Any = None  # put in by `bind`
+legal: Any = None  # bound to each game's kernels
 
 
 def choose(states, keys, words, actions):
@@ -29,7 +29,7 @@ def _bound(game: Game) -> Any:
 
 
 class RandomAgent:
-    """Every legal action equally likely."""
+    """Takes each legal action with the same probability."""
 
     def __init__(self, variant: Variant) -> None:
         self._dtype = variant.dtype
@@ -44,7 +44,7 @@ class RandomAgent:
         return actions
 
 
-def make(variant: Variant, argument: str) -> RandomAgent:
-    """From a spec."""
-    no_argument("random", argument)
+def make(variant: Variant, spec: AgentSpec) -> RandomAgent:
+    """Make the agent of `random`."""
+    no_settings(spec)
     return RandomAgent(variant)

@@ -1,7 +1,7 @@
-"""A network for more players, made from one for fewer of the same game.
+"""Warm start: a network for more players from one for fewer of the same game.
 
-What it knows of the smaller board carries over: entries, hexes and actions that both numbers of players have keep their
-weights. Further opponents are read like the last one known, what else is new begins with nothing.
+Entries, hexes and actions that both numbers of players have keep their weights. Further opponents are read like the
+last known one; all else that is new starts with zero weights.
 """
 
 from dataclasses import replace
@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import torch
 
-from agents.networks.network import NetworkForm, PolicyValueNet
+from agents.networks.network import NetworkConfig, PolicyValueNet, new_network
 from samurai_env import parse_variant
 from samurai_env.core.encoding import Block
 from samurai_env.core.game import Variant
@@ -45,36 +45,36 @@ def _inputs(small: Variant, large: Variant, encoding: str) -> tuple[np.ndarray, 
 
 
 @torch.no_grad()
-def grow(net: PolicyValueNet, form: NetworkForm) -> PolicyValueNet:
-    """The network of this form that begins with what `net` knows; its inputs are still to be standardised.
+def warm_start(net: PolicyValueNet, config: NetworkConfig) -> PolicyValueNet:
+    """Start a network from one for fewer players; its inputs are still to be standardized.
 
     Args:
         net: for at least two players of the same game.
-        form: for more players; variants and encoding may differ in nothing else.
+        config: for more players; variants and encoding may not differ otherwise.
 
     Raises:
-        ValueError: the forms differ in more than the number of players, or there is no way from one to the other.
+        ValueError: the configs differ in more than the number of players, or there is no way from one to the other.
     """
-    small, large = parse_variant(net.form.variant), parse_variant(form.variant)
-    like = net.form if small.game != large.game else replace(net.form, variant=form.variant)
-    if like != form:
+    small, large = parse_variant(net.config.variant), parse_variant(config.variant)
+    like = net.config if small.game != large.game else replace(net.config, variant=config.variant)
+    if like != config:
         raise ValueError(
-            f"a network grows if only the number of players differs; this one has {like.differences(form)}"
+            f"a network is a warm start if only the number of players differs; this one has {like.differences(config)}"
         )
     few, many = small.num_players, large.num_players
-    if not 2 <= few < many or form.encoding != "flat" or form.shared or not form.hidden:
+    if not 2 <= few < many or config.encoding != "flat" or config.entity_width or not config.hidden:
         raise ValueError(
-            "a network for two players or more becomes one for more; it reads flat, has hidden layers, no shared ones"
+            "a warm start goes from two players or more to more, reads flat, has hidden layers and no entity layers"
         )
-    grown = PolicyValueNet(form)
-    here, there = _inputs(small, large, form.encoding)
+    grown = new_network(config)
+    here, there = _inputs(small, large, config.encoding)
     names = large.action_names
     actions = np.array([names.index(name) for name in small.action_names])
     weights, known = dict(grown.named_parameters()), dict(net.named_parameters())
     first = weights["body.0.weight"]
     first.zero_()
     first[:, here] = known["body.0.weight"][:, there]
-    if form.advised:
+    if config.heuristic_prior:
         first[:, len(grown.mean) + actions] = known["body.0.weight"][:, len(net.mean) :]
     share = 1.0 if large.game.cooperative else (few - 1) / (many - 1)  # what one loses all others win together
     alike = np.minimum(np.arange(1, many), few - 1)

@@ -1,9 +1,8 @@
-"""The tree of a search: its nodes, the choice among them by PUCT (Silver et al., 2017), and what is read off it.
+"""The search tree: nodes, selection by PUCT, backup, and reading off the result.
 
-Nodes are known by the actions that lead to them, whatever a simulation's determinization hides (Cowling, Powley and
-Whitehouse, 2012). Returns are vectors: each seat maximises its own component (max-n), which is right for
-two, three or four players and for cooperation. Simulations under way count as lost, so that others part from them
-(Chaslot et al., 2008).
+A node is identified by the actions that lead to it, whatever the determinization of a simulation hides (Cowling, Powley
+and Whitehouse, 2012). Returns are vectors and each seat maximises its own component (max-n), which holds for two to
+four players and for cooperation.
 """
 
 from typing import NamedTuple
@@ -15,8 +14,14 @@ from samurai_env.core.game import Variant
 from samurai_env.core.jit import jit
 
 
-def node_type(num_players: int, num_actions: int) -> np.dtype:
-    """One node: priors of the actions there, sum of returns by seat, the action that leads to it, links, counts."""
+def node_dtype(num_players: int, num_actions: int) -> np.dtype:
+    """Structured dtype of one node.
+
+    Fields: `value` is the sum of returns by seat, `prior` the priors of the actions here, `action` the action that
+    leads
+    here, `child` and `sibling` link nodes (-1: none), `visits` counts simulations backed up, `in_flight` those that
+    have come through and are not backed up yet, `expanded` is 1 once `prior` has been written.
+    """
     return np.dtype(
         [
             ("value", "<f8", (num_players,)),
@@ -25,129 +30,154 @@ def node_type(num_players: int, num_actions: int) -> np.dtype:
             ("child", "<i4"),
             ("sibling", "<i4"),
             ("visits", "<i4"),
-            ("pending", "<i4"),
-            ("known", "<i4"),
+            ("in_flight", "<i4"),
+            ("expanded", "<i4"),
         ],
         align=True,
     )
 
 
-class Findings(NamedTuple):
-    """What searches find.
+class SearchResult(NamedTuple):
+    """The result of a batch of searches.
 
     Attributes:
-        actions: int64 (games,), the action tried most.
-        counts: int64 (games, actions), how often each was tried at the root.
-        values: float64 (games, players), the returns to expect by seat.
+        actions: int64 (games,), the most visited action at the root.
+        visits: int64 (games, actions), visits of each action at the root.
+        values: float64 (games, players), mean returns by seat.
     """
 
     actions: np.ndarray
-    counts: np.ndarray
+    visits: np.ndarray
     values: np.ndarray
 
 
-def new_findings(games: int, variant: Variant) -> Findings:
-    """Room for the findings of some searches."""
-    counts = np.zeros((games, variant.num_actions), np.int64)
-    return Findings(np.zeros(games, np.int64), counts, np.zeros((games, variant.num_players)))
+def new_result(games: int, variant: Variant) -> SearchResult:
+    """An empty result for some games."""
+    visits = np.zeros((games, variant.num_actions), np.int64)
+    return SearchResult(np.zeros(games, np.int64), visits, np.zeros((games, variant.num_players)))
 
 
 def new_trees(games: int, simulations: int, variant: Variant) -> np.ndarray:
-    """Room for the trees of some games.
+    """Uninitialised nodes (games, simulations + 1) of `node_dtype`.
 
     Raises:
         ValueError: the memory does not suffice.
     """
-    kind = node_type(variant.num_players, variant.num_actions)
+    dtype = node_dtype(variant.num_players, variant.num_actions)
     try:
-        return np.empty((games, simulations + 1), kind)
+        return np.empty((games, simulations + 1), dtype)
     except (MemoryError, ValueError):
-        size = games * (simulations + 1) * kind.itemsize / 2**30
+        size = games * (simulations + 1) * dtype.itemsize / 2**30
         raise ValueError(f"a search with {simulations:,} simulations needs {size:,.0f} GiB of memory") from None
 
 
 @jit
-def clear(node, action, sibling):
-    """Begin a node."""
+def init_node(node, action, sibling):
+    """Initialise a node that `action` leads to."""
     node.value[:] = 0.0
     node.prior[:] = 0.0
     node.action = action
     node.child = -1
     node.sibling = sibling
     node.visits = 0
-    node.pending = 0
-    node.known = 0
+    node.in_flight = 0
+    node.expanded = 0
 
 
 @jit
-def back_up(nodes, path, depth, out):
-    """Add what a simulation found to the nodes on its path."""
+def init_roots(trees):
+    """Empty the trees."""
+    for i in range(trees.shape[0]):
+        init_node(trees[i, 0], -1, -1)
+
+
+@jit
+def backup(nodes, path, depth, returns):
+    """Add the returns of a simulation to the nodes on its path."""
     for i in range(depth + 1):
         node = nodes[path[i]]
-        node.pending -= 1
+        node.in_flight -= 1
         node.visits += 1
-        for seat in range(out.shape[0]):
-            node.value[seat] += out[seat]
+        for seat in range(returns.shape[0]):
+            node.value[seat] += returns[seat]
 
 
 @jit
-def best_child(nodes, index, words, mover, exploration, usual, eager, fpu):
-    """The best child that is legal, and the action to be tried for the first time instead, or -1.
+def select(nodes, index, legal, seat, c_puct, prior_floor, visit_all, fpu):
+    """Select by PUCT among the legal actions of a node.
 
-    `words` loses the actions that have a child. `usual` is the least prior of a legal action: some were not legal when
-    the priors were written, as another determinization may allow them. With `eager` each action is tried before any is
-    tried again; otherwise an action not yet tried counts for `fpu` less than its node (first-play urgency: Gelly and
-    Wang, 2006).
+    The score of action a at node s (Rosin, 2011; Silver et al., 2017) is
+
+        Q(s, a) + c_puct * P(s, a) * sqrt(N(s)) / (1 + N(s, a))
+
+    with Q the mean return of the seat to move, P the prior and N the number of visits. Simulations in flight count as
+    visits with a return of -1 (virtual loss: Chaslot et al., 2008). An action without a child has the value of its node
+    less `fpu` for Q (first-play urgency: Gelly and Wang, 2006).
+
+    Args:
+        nodes: of one tree.
+        index: the node s.
+        legal: uint64 words, the legal actions; loses those that have a child.
+        seat: the seat to move at s.
+        c_puct: weight of the prior term.
+        prior_floor: the least P of a legal action; some were not legal when the priors were written, since another
+            determinization may allow other actions.
+        visit_all: try each action before any is tried again.
+        fpu: see above.
+
+    Returns:
+        The best child (-1: none) and the action to expand instead (-1: none).
     """
     node = nodes[index]
-    reach = exploration * np.sqrt(np.float64(node.visits + node.pending))
+    scale = c_puct * np.sqrt(np.float64(node.visits + node.in_flight))  # c_puct * sqrt(N(s))
     best, best_score = -1, -np.inf
     child = node.child
     while child >= 0:
         this = nodes[child]
-        if bits.contains(words, this.action):
-            words[this.action >> 6] &= ~bits.bit(this.action & 63)
-            tries = this.visits + this.pending
-            prior = max(np.float64(node.prior[this.action]), usual)
-            score = (this.value[mover] - this.pending) / tries + reach * prior / (1.0 + tries)
+        if bits.contains(legal, this.action):
+            legal[this.action >> 6] &= ~bits.bit(this.action & 63)
+            n = this.visits + this.in_flight
+            q = (this.value[seat] - this.in_flight) / n
+            p = max(np.float64(node.prior[this.action]), prior_floor)
+            score = q + scale * p / (1.0 + n)
             if score > best_score:
                 best, best_score = child, score
         child = this.sibling
-    action, prior = -1, -1.0
-    for i in range(words.shape[0]):
-        word = words[i]
+    action, p = -1, -1.0  # the action without a child that has the largest prior
+    for i in range(legal.shape[0]):
+        word = legal[i]
         while word != np.uint64(0):
             candidate = 64 * i + np.int64(bits.lowest(word))
             word &= word - bits.ONE
-            if node.prior[candidate] > prior:
-                action, prior = candidate, np.float64(node.prior[candidate])
-    if action >= 0 and not eager:
-        level = (node.value[mover] - node.pending) / max(1, node.visits + node.pending) - fpu
-        if level + reach * max(prior, usual) <= best_score:
+            if node.prior[candidate] > p:
+                action, p = candidate, np.float64(node.prior[candidate])
+    if action >= 0 and not visit_all:
+        q = (node.value[seat] - node.in_flight) / max(1, node.visits + node.in_flight) - fpu
+        if q + scale * max(p, prior_floor) <= best_score:
             action = -1
     return best, action
 
 
 @jit
-def begin(trees):
-    """Empty the trees."""
-    for i in range(trees.shape[0]):
-        clear(trees[i, 0], -1, -1)
+def add_child(nodes, index, used, action):
+    """Append the child that `action` leads to; `used` is its index."""
+    init_node(nodes[used], action, nodes[index].child)
+    nodes[index].child = used
 
 
 @jit
-def read_roots(trees, actions, counts, values):
-    """Write what searches have found, see `Findings`; `trees` are nodes (games, ...)."""
+def read_roots(trees, actions, visits, values):
+    """Write the `SearchResult` of trees (games, nodes)."""
     for i in range(trees.shape[0]):
         root = trees[i, 0]
-        counts[i] = 0
+        visits[i] = 0
         for seat in range(values.shape[1]):
             values[i, seat] = root.value[seat] / root.visits
         actions[i] = np.argmax(root.prior)  # if nothing has been tried
         most, child = -1, root.child
         while child >= 0:
             node = trees[i, child]
-            counts[i, node.action] = node.visits
+            visits[i, node.action] = node.visits
             if node.visits > most:
                 most, actions[i] = node.visits, node.action
             child = node.sibling

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from agents.arena import decision_keys
-from agents.search.mcts import MCTSAgent, Settings
+from agents.search.mcts import MCTSAgent, MCTSConfig
 from experiments.benchmark.peers import by_last
 from experiments.benchmark.timing import Figure, Meter, undisturbed
 from samurai_env.core.batch import batch_kernels
@@ -34,11 +34,11 @@ def random_play(variant: Variant, meter: Meter) -> list[Figure]:
     kernels = batch_kernels(variant.game)
     states, words = variant.new(GAMES_IN_CACHE), np.zeros(variant.num_words, np.uint64)
     rng = np.array([1], np.uint64)
-    compiled.begin(states, np.arange(GAMES_IN_CACHE, dtype=np.uint64))
+    kernels.reset_all(states, np.arange(GAMES_IN_CACHE, dtype=np.uint64))
     games = [0, 0]
 
     def play(amount: int) -> float:
-        games[0] += compiled.play_random(states, rng, amount, words)
+        games[0] += kernels.play_random(states, rng, amount, words)
         games[1] += GAMES_IN_CACHE * amount
         return float(GAMES_IN_CACHE * amount)
 
@@ -52,15 +52,15 @@ def copies(variant: Variant, meter: Meter) -> list[Figure]:
     """The small operations that search needs."""
     kernels = batch_kernels(variant.game)
     states, rng = variant.new(GAMES_IN_CACHE), np.array([1], np.uint64)
-    compiled.begin(states, np.arange(GAMES_IN_CACHE, dtype=np.uint64))
+    kernels.reset_all(states, np.arange(GAMES_IN_CACHE, dtype=np.uint64))
     targets = variant.new(GAMES_IN_CACHE)
 
     def clone(amount: int) -> float:
-        compiled.copy_many(states, targets, amount)
+        kernels.copy_many(states, targets, amount)
         return float(amount)
 
     def resample(amount: int) -> float:
-        compiled.determinize_many(states, 0, rng, amount)
+        kernels.determinize_many(states, 0, rng, amount)
         return float(amount)
 
     return [
@@ -144,10 +144,10 @@ def position(variant: Variant, meter: Meter) -> list[Figure]:
 def search(variant: Variant, meter: Meter, simulations: int) -> list[Figure]:
     """Simulations of the tree search from the first decision: as the agent plays, and with random roll-outs."""
     states = variant.new(1)
-    batch_kernels(variant.game).begin(states, np.array([1], np.uint64))
+    batch_kernels(variant.game).reset_all(states, np.array([1], np.uint64))
     settings = {
-        "default": Settings(simulations),
-        "random roll-outs": Settings(simulations, temperature=np.inf, depth=-1),
+        "default": MCTSConfig(simulations),
+        "random roll-outs": MCTSConfig(simulations, prior_temperature=np.inf, rollout_depth=-1),
     }
 
     def searching(agent: MCTSAgent) -> Callable[[int], float]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from experiments.benchmark import components as bench_parts
+from experiments.benchmark import components
 from experiments.benchmark.peers import (
     BATCH,
     COMPILED,
@@ -44,22 +44,22 @@ def our_rows(variant: Variant, meter: Meter, train: bool) -> Iterator[Row]:
     def row(kind: str, figure: Figure, what: str, inputs: int = 0, batch: int = 1, threads: int = 1) -> Row:
         return Row(kind, OURS, f"{name}, {what}", variant.num_actions, inputs, batch, threads, figure)
 
-    play = bench_parts.random_play(variant, meter)[0]
-    yield row(COMPILED, play, "core", batch=bench_parts.GAMES_IN_CACHE)
+    play = components.random_play(variant, meter)[0]
+    yield row(COMPILED, play, "core", batch=components.GAMES_IN_CACHE)
     for threads in (1, 2):
-        figure = bench_parts.vector(variant, meter, NUM_ENVS, threads)[0]
+        figure = components.vector(variant, meter, NUM_ENVS, threads)[0]
         yield row(BATCH, figure, "vector env, called from Python each step", inputs, NUM_ENVS, threads)
-    bare, observed = bench_parts.position(variant, meter)
+    bare, observed = components.position(variant, meter)
     yield row(LOOP, bare, "Position")
     yield row(OBSERVED, observed, "Position", inputs)
-    raw, _, wrapped = bench_parts.aec(variant, meter)
+    raw, _, wrapped = components.aec(variant, meter)
     yield row(RAW, raw, "AEC", inputs)
     yield row(WRAPPED, wrapped, "AEC", inputs)
-    yield row(SEARCH, bench_parts.search(variant, meter, SIMULATIONS)[1], "IS-MCTS")
+    yield row(SEARCH, components.search(variant, meter, SIMULATIONS)[1], "IS-MCTS")
     if train:
         import torch
 
-        figure, games = bench_parts.training(variant, meter)[0], train_games()
+        figure, games = components.training(variant, meter)[0], train_games()
         yield row(TRAINING, figure, "train_ppo's learner", inputs, games, torch.get_num_threads())
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from experiments.benchmark import components as bench_parts
+from experiments.benchmark import components
 from experiments.benchmark.timing import Figure, Meter
 from experiments.common.cli import save_picture
 from samurai_env import make_variant
@@ -52,7 +52,7 @@ def by_games(variant: Variant, meter: Meter) -> Iterator[Point]:
         for size in BATCHES:
             made = make_variant(game.name, players)
             if size >= threads:
-                yield Point(name, size, bench_parts.vector(made, meter, size, threads)[0])
+                yield Point(name, size, components.vector(made, meter, size, threads)[0])
 
 
 def by_simulations(variant: Variant, meter: Meter) -> Iterator[Point]:
@@ -60,7 +60,7 @@ def by_simulations(variant: Variant, meter: Meter) -> Iterator[Point]:
     players = variant.game.players
     for count in sorted({players[0], players[-1]}):
         for size in SIMULATIONS:
-            for figure in bench_parts.search(make_variant(variant.game.name, count), meter, size):
+            for figure in components.search(make_variant(variant.game.name, count), meter, size):
                 yield Point(f"{count} players, {figure.name.split(', ')[-1]}", size, figure)
 
 

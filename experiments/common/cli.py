@@ -50,7 +50,7 @@ def split_specs(words: Iterable[str]) -> tuple[str, ...]:
     """Agent specs from words that may hold several, separated by commas.
 
     What follows a comma is a setting of the same agent if it reads name=value, otherwise the next agent:
-    `greedy,mcts:1000,depth=4,random` names three.
+    `greedy,mcts:1000,rollout_depth=4,random` names three.
     """
     specs: list[str] = []
     for word in words:

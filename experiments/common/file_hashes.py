@@ -1,36 +1,45 @@
-"""What the files that an agent's spec names hold, so that results are not those of another agent of the same name."""
+"""Hashes of the files that agent specs name, so that results of agents with the same spec are not mixed up."""
 
 import hashlib
 import importlib.util
 from pathlib import Path
 
-from agents.api import is_guest
-from agents.networks.network import weights_file
+from agents.spec import parse_agent_spec
 
 
-def fingerprint(spec: str) -> str | None:
-    """The beginning of the SHA-256 of the files that a spec names, a network or a module; None if it names none."""
-    name, *parts = spec.replace(",", ":").split(":")
-    files = [weights_file(Path(part)) for part in parts if part]
-    if is_guest(name) and (module := importlib.util.find_spec(name.rpartition(".")[0])) and module.origin:
-        files.append(Path(module.origin))
-    read = [path.read_bytes() for path in files if path.is_file()]
+def files_of(spec: str) -> list[Path]:
+    """The files that a spec names: a network's weights or the source of an external agent."""
+    parsed = parse_agent_spec(spec)
+    files = []
+    for part in (*parsed.argument.split(":"), *parsed.settings.values()):
+        path = Path(part)
+        files.append(path / "model.safetensors" if part and path.is_dir() else path)
+    if parsed.is_external:
+        module = importlib.util.find_spec(parsed.name.rpartition(".")[0])
+        if module and module.origin:
+            files.append(Path(module.origin))
+    return [path for path in files if path.is_file()]
+
+
+def file_hash(spec: str) -> str | None:
+    """The first 16 digits of the SHA-256 of the files that a spec names; None if it names none."""
+    read = [path.read_bytes() for path in files_of(spec)]
     return hashlib.sha256(b"".join(read)).hexdigest()[:16] if read else None
 
 
-def enter(spec: str, known: dict[str, str], path: Path) -> None:
-    """Note the fingerprint of an agent whose results the file `path` holds or will hold.
+def check_file_hash(spec: str, known: dict[str, str], path: Path) -> None:
+    """Note the file hash of an agent whose results a file holds or will hold.
 
     Args:
         spec: of the agent.
-        known: fingerprints by spec, in and out.
-        path: for the error.
+        known: hashes by spec, in and out.
+        path: the results file, for the error.
 
     Raises:
         ValueError: a file that the spec names has changed since.
     """
-    now, before = fingerprint(spec), known.get(spec)
+    now, before = file_hash(spec), known.get(spec)
     if before is not None and now != before:
-        raise ValueError(f"{path} is of another {spec}: its file has changed; choose another --output")
+        raise ValueError(f"{path} holds results of another {spec}: its file has changed; choose another --output")
     if now is not None:
         known[spec] = now

@@ -15,7 +15,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors import torch as tensor_files
 
-from agents.networks.network import NetworkForm, load_network, read_card, save_network
+from agents.networks.files import load_network, read_card, save_network
+from agents.networks.network import NetworkConfig
 from experiments.common.cli import commit, cpu_name
 from experiments.training.config import Config
 from experiments.training.ppo import Learner
@@ -54,7 +55,7 @@ def checkpoint_file(run: Path) -> Path:
 def save(learner: Learner) -> None:
     """Write all that resuming needs, then the network and its card."""
     told = notes(learner)
-    head = json.dumps({"form": asdict(learner.net.form), "notes": told})
+    head = json.dumps({"form": asdict(learner.net.config), "notes": told})
     tensors = _tensors(learner)
     stamp = {"format": FORMAT, "head": head, "checksum": _checksum(tensors, head)}
     learner.config.run.mkdir(parents=True, exist_ok=True)
@@ -126,8 +127,8 @@ def load(learner: Learner) -> None:
     run = learner.config.run
     has_begun(run)
     tensors, form, kept = _read(run)
-    if form != learner.net.form:
-        raise ValueError(f"the network in {run} does not fit this run: {form.differences(learner.net.form)}")
+    if form != learner.net.config:
+        raise ValueError(f"the network in {run} does not fit this run: {form.differences(learner.net.config)}")
     check_same(kept.get("config", {}), learner.config)
     try:
         _restore(learner, tensors, kept)
@@ -137,7 +138,7 @@ def load(learner: Learner) -> None:
     save_network(learner.mean_net, run / "model.safetensors", kept)
 
 
-def _read(run: Path) -> tuple[Tensors, NetworkForm, dict[str, Any]]:
+def _read(run: Path) -> tuple[Tensors, NetworkConfig, dict[str, Any]]:
     """The tensors of a checkpoint, the form of its network and the notes.
 
     Raises:
@@ -159,13 +160,13 @@ def _read(run: Path) -> tuple[Tensors, NetworkForm, dict[str, Any]]:
         raise ValueError(f"{path} is damaged: its checksum does not match")
     try:
         found = json.loads(head)
-        form = {field.name: found["form"][field.name] for field in fields(NetworkForm)}
-        return tensors, NetworkForm(**{**form, "hidden": tuple(form["hidden"])}), dict(found["notes"])
+        form = {field.name: found["form"][field.name] for field in fields(NetworkConfig)}
+        return tensors, NetworkConfig(**{**form, "hidden": tuple(form["hidden"])}), dict(found["notes"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{path} is damaged: {error}") from None
 
 
-def _read_three_files(run: Path, tensors: Tensors) -> tuple[Tensors, NetworkForm, dict[str, Any]]:
+def _read_three_files(run: Path, tensors: Tensors) -> tuple[Tensors, NetworkConfig, dict[str, Any]]:
     """The same of a run of an older version, whose mean network and notes are in the other two files.
 
     Raises:
@@ -178,7 +179,7 @@ def _read_three_files(run: Path, tensors: Tensors) -> tuple[Tensors, NetworkForm
             f"the files in {run} are of different moments: the card tells of {kept['gradient_steps']} gradient steps, "
             f"the checkpoint of {max(taken)}; it was stopped while it was written and cannot go on"
         )
-    return tensors | {f"mean.{name}": tensor for name, tensor in net.state_dict().items()}, net.form, kept
+    return tensors | {f"mean.{name}": tensor for name, tensor in net.state_dict().items()}, net.config, kept
 
 
 def _restore(learner: Learner, tensors: Tensors, kept: dict[str, Any]) -> None:

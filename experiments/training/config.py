@@ -6,9 +6,9 @@ from typing import Annotated
 
 import torch
 
-from agents.api import make_agent
 from agents.networks.layers import spatial_layers
-from agents.networks.network import multiplies_bfloat16
+from agents.networks.network import supports_bfloat16
+from agents.registry import make_agent
 from experiments.common.bounds import Between, Count, Seed, Share, Weight, Width, check_bounds
 from experiments.common.cli import command_line, parse_options
 from experiments.training.opponents import PAST, own_search
@@ -78,7 +78,7 @@ class Config:
     auxiliary: Weight = 0.0
     """Weight of an auxiliary target: the growth of each seat's progress that is still to come."""
     teacher: str = "greedy"
-    """Agent whose decisions the network imitates at first; self:100 searches with the network itself."""
+    """Agent whose decisions the network imitates at first; puct:100,net=self searches with the network itself."""
     teacher_steps: Annotated[int, Between(0, 10**12)] = 0
     """Decisions, of the total, in which the network learns from the teacher; 0 for pure self-play."""
     rivals: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ class Config:
     """Updates between two checkpoints."""
     resume: bool = False
     """Go on from the checkpoint in `run`."""
-    precision: str = field(default_factory=lambda: "bfloat16" if multiplies_bfloat16() else "float32")
+    precision: str = field(default_factory=lambda: "bfloat16" if supports_bfloat16() else "float32")
     """Numbers of matrix products: "bfloat16", the default on processors that multiply them, or "float32"."""
     device: str = field(default_factory=lambda: "cuda" if torch.cuda.is_available() else "cpu")
     """Where the network learns."""

@@ -21,7 +21,7 @@ class Extras(nn.Module):
 
     def __init__(self, net: PolicyValueNet, players: int, privileged: bool, auxiliary: bool) -> None:
         super().__init__()
-        form = net.form
+        form = net.config
         self.privileged, self.auxiliary = privileged, auxiliary
         if privileged:
             self.register_buffer("mean", net.mean.clone())

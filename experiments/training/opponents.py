@@ -5,25 +5,27 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 
-from agents.api import Agent, make_agent, read_settings
-from agents.networks.agent import PPOAgent
+from agents.api import Agent
+from agents.networks.agent import NetworkAgent
 from agents.networks.network import PolicyValueNet
-from agents.search.puct import NUMBERS, SearchAgent, Settings
+from agents.registry import make_agent
+from agents.search.puct import PUCTAgent, PUCTConfig
+from agents.spec import parse_agent_spec, read_settings
 from samurai_env.core.game import Variant
 
-SELF = "self"  # spec of a teacher that searches with the network in training: `self:100`
+SELF = "self"  # the network in training, in the spec of a search that is the expert: `puct:100,net=self`
 PAST = "past"  # spec of a rival: the network as it was before
 KEPT = 20  # past selves that a whole run keeps, beside the first
 
 
-def own_search(spec: str) -> Settings | None:
-    """How a teacher such as `self:100` searches; None for one that is an agent of its own.
+def own_search(spec: str) -> PUCTConfig | None:
+    """How a teacher such as `puct:100,net=self` searches; None for one that is an agent of its own.
 
     Raises:
         ValueError: settings that no search has.
     """
-    name, _, argument = spec.partition(":")
-    return Settings(**read_settings(SELF, argument, NUMBERS)) if name == SELF else None
+    parsed = parse_agent_spec(spec)
+    return read_settings(parsed, PUCTConfig) if parsed.name == "puct" and parsed.settings.get("net") == SELF else None
 
 
 class Teacher:
@@ -34,11 +36,11 @@ class Teacher:
     """
 
     def __init__(self, variant: Variant, spec: str, net: PolicyValueNet, threads: int) -> None:
-        """The teacher that `spec` names; `self:100` searches with `net`, whatever its weights then are."""
+        """The teacher that `spec` names; `puct:100,net=self` searches with `net`, whatever its weights then are."""
         self.actions = variant.num_actions
         own = own_search(spec)
         self.agents: list[Agent] = [
-            SearchAgent(variant, net, own) if own else make_agent(spec, variant) for _ in range(threads)
+            PUCTAgent(variant, net, own) if own else make_agent(spec, variant) for _ in range(threads)
         ]
         self.pool = ThreadPoolExecutor(threads)
 
@@ -54,7 +56,7 @@ class Teacher:
         return np.concatenate(actions), np.concatenate(wanted)
 
     def _share(self, agent: Agent, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if isinstance(agent, PPOAgent):
+        if isinstance(agent, NetworkAgent):
             probabilities = agent.evaluate(states)[0].exp().numpy()
             return probabilities.argmax(1), probabilities
         visits = getattr(agent, "visits", None)
@@ -62,7 +64,7 @@ class Teacher:
             actions = agent.act(states, keys)
             return actions, np.eye(self.actions, dtype=np.float32)[actions]
         found = visits(states, keys)
-        tries = np.square(found.counts / np.maximum(1, found.counts.max(1, keepdims=True)))
+        tries = np.square(found.visits / np.maximum(1, found.visits.max(1, keepdims=True)))
         untried = tries.sum(1) == 0  # a single simulation looks at the root alone
         tries[untried, found.actions[untried]] = 1.0
         return found.actions, (tries / tries.sum(1, keepdims=True)).astype(np.float32)
@@ -77,9 +79,9 @@ class PastSelves:
 
     def __init__(self, variant: Variant, net: PolicyValueNet) -> None:
         self.variant = variant
-        self.form = net.form
+        self.form = net.config
         self.nets: list[dict[str, torch.Tensor]] = []
-        self._player = PPOAgent(variant, PolicyValueNet(net.form).eval())
+        self._player = NetworkAgent(variant, PolicyValueNet(net.config).eval())
         self.remember(net)
 
     def remember(self, net: PolicyValueNet) -> None:

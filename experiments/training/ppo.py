@@ -12,12 +12,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.api import make_agent
 from agents.arena import decision_keys
-from agents.networks.features import Advice
-from agents.networks.network import NetworkForm, PolicyValueNet, load_network, read_card
+from agents.heuristics import ActionFeatures
+from agents.networks.files import load_network, read_card
+from agents.networks.network import NetworkConfig, PolicyValueNet, new_network
 from agents.networks.sampling import sample
-from agents.networks.warm_start import grow
+from agents.networks.warm_start import warm_start
+from agents.registry import make_agent
 from experiments.common.cli import parse_options
 from experiments.training.config import Config
 from experiments.training.heads import Extras
@@ -40,9 +41,9 @@ class Learner:
         torch.manual_seed(config.seed)
         self.variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
         self.encoding = self.variant.encoding_name(config.encoding)
-        layers = {"shared": config.shared, "outlook": config.outlook, "spatial": config.spatial}
-        form = NetworkForm(self.variant.spec, self.encoding, tuple(config.hidden), config.advised, **layers)
-        self.advice = Advice(self.variant) if config.advised else None
+        layers = {"entity_width": config.shared, "action_width": config.outlook, "spatial_width": config.spatial}
+        form = NetworkConfig(self.variant.spec, self.encoding, tuple(config.hidden), config.advised, **layers)
+        self.advice = ActionFeatures(self.variant) if config.advised else None
         self.columns = len(self.variant.game.action_features) if config.outlook else 1
         self.net = first_network(config, form, self.variant).to(config.device)
         self.mean_net = deepcopy(self.net).eval()
@@ -51,10 +52,10 @@ class Learner:
         if config.values_only:
             keep_choices(self.net, config)
         # The trust in the advice is one number: at the pace of the weights it would never come to where it should be.
-        weights = [p for name, p in self.net.named_parameters() if name != "trust" and p.requires_grad]
+        weights = [p for name, p in self.net.named_parameters() if name != "prior_weight" and p.requires_grad]
         groups = [{"params": [*weights, *self.extras.parameters()], "pace": 1.0}]
         if config.advised and not config.values_only:
-            groups.append({"params": [self.net.trust], "pace": TRUST_PACE})
+            groups.append({"params": [self.net.prior_weight], "pace": TRUST_PACE})
         self.optimizer = torch.optim.Adam(groups, lr=config.learning_rate, eps=1e-5)
         self.shaped = config.reward == "shaped" or config.auxiliary > 0  # whether the games tell of progress
         self.env = GameVectorEnv(
@@ -176,9 +177,11 @@ class Learner:
             "masks": torch.from_numpy(observed["action_mask"]),
         }
         if self.advice:
-            seen["looks"] = torch.from_numpy(self.advice.outlooks(self.env.states)[:, :, : self.columns])
+            seen["looks"] = torch.from_numpy(self.advice.compute(self.env.states)[:, :, : self.columns])
         with self.precision:
-            log_probs, values, hidden = self.net.read(**{name: tensor.to(device) for name, tensor in seen.items()})
+            log_probs, values, hidden = self.net.forward_hidden(
+                **{name: tensor.to(device) for name, tensor in seen.items()}
+            )
             if self.extras.auxiliary:
                 batch.forecasts[t] = by_seat(self.extras.forecast(hidden).float().cpu(), seats, -1)
             if self.extras.privileged:
@@ -249,7 +252,7 @@ class Learner:
         seen = {name: value / count for name, value in sums.items()}
         seen["explained_variance"] = float(1.0 - (targets - self._predicted()).var() / targets.var().clamp_min(1e-8))
         if config.advised:
-            seen["trust"] = self.net.trust.item()
+            seen["trust"] = self.net.prior_weight.item()
         return seen
 
     def _predicted(self) -> torch.Tensor:
@@ -264,7 +267,7 @@ class Learner:
     def _gradient_step(self, part: dict[str, torch.Tensor], entropy_weight: float) -> dict[str, float]:
         config = self.config
         with self.precision:
-            log_probs, values, hidden = self.net.read(part["observations"], part["masks"], part.get("looks"))
+            log_probs, values, hidden = self.net.forward_hidden(part["observations"], part["masks"], part.get("looks"))
             value_loss = (values - part["targets"]).pow(2).mean()
             beside = {}
             if "together" in part:
@@ -302,7 +305,7 @@ class Learner:
         }
 
 
-def first_network(config: Config, form: NetworkForm, variant: Variant) -> PolicyValueNet:
+def first_network(config: Config, form: NetworkConfig, variant: Variant) -> PolicyValueNet:
     """The network that `config.initial` names, grown where it is for fewer players; or a new one.
 
     New inputs are fitted to the look of random play.
@@ -313,16 +316,16 @@ def first_network(config: Config, form: NetworkForm, variant: Variant) -> Policy
     """
     if config.initial:
         net = load_network(config.initial)
-        if parse_variant(net.form.variant).num_players < variant.num_players:
-            net = grow(net, form)
-            net.standardise(*random_play(variant, form, config.seed))
-        if net.form != form:
-            raise ValueError(f"the network in {config.initial} does not fit this run: {net.form.differences(form)}")
+        if parse_variant(net.config.variant).num_players < variant.num_players:
+            net = warm_start(net, form)
+            net.standardize(*random_play(variant, form, config.seed))
+        if net.config != form:
+            raise ValueError(f"the network in {config.initial} does not fit this run: {net.config.differences(form)}")
         return net.train()
-    net = PolicyValueNet(form)
-    if form.advised:
-        nn.init.constant_(net.trust, config.trust)
-    net.standardise(*random_play(variant, form, config.seed))
+    net = new_network(form)
+    if form.heuristic_prior:
+        nn.init.constant_(net.prior_weight, config.trust)
+    net.standardize(*random_play(variant, form, config.seed))
     return net
 
 
@@ -332,7 +335,7 @@ def keep_choices(net: PolicyValueNet, config: Config) -> None:
     Raises:
         ValueError: it chooses by its hidden layers, which its values cannot do without.
     """
-    reading = [net.policy.weight, *([net.outlook.known.weight] if net.form.outlook else [])]
+    reading = [net.policy.weight, *([net.actions.context.weight] if net.config.action_width else [])]
     if any(bool(tensor.any()) for tensor in reading):
         raise ValueError(
             f"--values-only: the network in {config.initial} chooses by its hidden layers, which would change"
@@ -341,14 +344,14 @@ def keep_choices(net: PolicyValueNet, config: Config) -> None:
         tensor.requires_grad_(name.startswith(("body.", "value.")))
 
 
-def random_play(variant: Variant, form: NetworkForm, seed: int) -> tuple[torch.Tensor, torch.Tensor | None]:
+def random_play(variant: Variant, form: NetworkConfig, seed: int) -> tuple[torch.Tensor, torch.Tensor | None]:
     """What inputs of such a network look like: observations and outlooks of random games at all stages.
 
     Returns:
         int8 (12,800, ...), and float32 (legal actions, columns) if the form has layers for outlooks.
     """
     env = GameVectorEnv(variant.game.name, 256, variant.num_players, form.encoding, **variant.options)
-    advice = Advice(variant) if form.outlook else None
+    advice = ActionFeatures(variant) if form.action_width else None
     observations, _ = env.reset(seed=seed)
     rng, actions, rows, looks = np.array([seed], np.uint64), np.zeros(env.num_envs, np.int64), [], []
     for step in range(250):
@@ -357,5 +360,5 @@ def random_play(variant: Variant, form: NetworkForm, seed: int) -> tuple[torch.T
         if step % 5 == 0:
             rows.append(observations["observation"].copy())
             if advice:
-                looks.append(advice.outlooks(env.states)[observations["action_mask"] > 0])
+                looks.append(advice.compute(env.states)[observations["action_mask"] > 0])
     return torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(looks)) if looks else None

@@ -1,1 +1,1 @@
-"""What every game shares: the contract, compiled loops, random numbers, bits, encodings."""
+"""What every game shares: the contract, compiled kernels, random numbers, bits, encodings."""

@@ -1,11 +1,12 @@
-"""Loops over arrays of records, written once and bound to each game.
+"""Compiled functions over arrays of states, written once and bound to each game.
 
-The functions below are templates: `step`, `legal`, ... are the game's functions, put in by `batch_kernels`.
-Every array is indexed by game first. The index arguments keep a call from Python at half a microsecond.
+The functions below are templates: `step`, `legal`, ... are the game's kernels, bound by `batch_kernels`. Every array is
+indexed by game first. Those with an index work on one game, since a call with a part of an array would cost a
+microsecond. `samurai_env.game_batch` has the public interface.
 """
 
-from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ SAME_STEP, NEXT_STEP, DISABLED = 0, 1, 2  # what a batch does with finished game
 OVER, ILLEGAL = -1, -2  # what `act` says instead of a seat
 
 
-def begin(states, seeds):
-    """Reset each record with its seed (uint64)."""
+def reset_all(states, seeds):
+    """Reset each state with its seed (uint64)."""
     for i in range(states.shape[0]):
         reset(states[i], seeds[i])
 
@@ -115,9 +116,9 @@ def determinize_many(states, seat, rng, amount):
         determinize(states[i % states.shape[0]], seat, rng)
 
 
-def write_advice(states, index, scores):
-    """Write the built-in player's scores of one game's actions."""
-    heuristic_policy(states[index], scores)
+def write_policy(states, index, logits):
+    """Write the heuristic policy's logits of one game's actions."""
+    heuristic_policy(states[index], logits)
 
 
 def perft(states, depth, words):
@@ -178,7 +179,7 @@ def step_all(states, actions):
         step(states[i], actions[i])
 
 
-def list_legal(states, words):
+def legal_words(states, words):
     """Write every game's legal actions as a row of words."""
     for i in range(states.shape[0]):
         legal(states[i], words[i])
@@ -208,7 +209,7 @@ def batch_step(
         autoreset: SAME_STEP, NEXT_STEP or DISABLED.
         shaped: add the growth of `potential` to the rewards.
         states: records.
-        actions: int64; must be legal (see `list_legal` and `bits.first_missing`).
+        actions: int64; must be legal (see `legal_words` and `bits.first_missing`).
         done: bool, in and out: the game is over; all False with SAME_STEP.
         actors: int8, out: the seat that decided.
         own: float32 (games,), out: what the step brought that seat.
@@ -287,86 +288,66 @@ def batch_observe_all(states, out):
             observe(states[i], (states[i].seat + player) % out.shape[1], out[i, player])
 
 
-@dataclass(frozen=True)
-class BatchKernels:
-    """The loops bound to one game; those that observe are in `by_encoding`, by encoding."""
-
-    begin: Any
-    apply: Any
-    write_legal: Any
-    write_returns: Any
-    write_potential: Any
-    is_mid_move: Any
-    determinize: Any
-    determinize_many: Any
-    copy_many: Any
-    write_advice: Any
-    perft: Any
-    play_random: Any
-    first_illegal: Any
-    list_legal: Any
-    step_all: Any
-    by_encoding: dict[str, "ObservationKernels"]
+def legal_masks(states, masks, words):
+    """Write every game's legal actions as a row of int8 zeros and ones."""
+    for i in range(states.shape[0]):
+        legal(states[i], words)
+        bits.expand(words, masks[i])
 
 
-@dataclass(frozen=True)
-class ObservationKernels:
-    """The loops bound to one game and one encoding."""
+def returns_all(states, out):
+    """Write every game's returns as a row."""
+    for i in range(states.shape[0]):
+        returns(states[i], out[i])
 
-    write_observation: Any
-    act: Any
-    batch_step: Any
-    keep_stepping: Any
-    batch_observe: Any
-    batch_observe_all: Any
+
+def potential_all(states, out):
+    """Write every game's potential as a row."""
+    for i in range(states.shape[0]):
+        potential(states[i], out[i])
+
+
+def determinize_all(states, seats, rng):
+    """Determinize every game for its seat."""
+    for i in range(states.shape[0]):
+        determinize(states[i], seats[i], rng)
+
+
+def observe_seats(states, seats, out):
+    """Write what a seat sees in each game."""
+    for i in range(states.shape[0]):
+        observe(states[i], seats[i], out[i])
+
+
+# Templates bound to a game; those below to a game and one of its encodings.
+GAME_TEMPLATES = (
+    *(reset_all, apply, step_all, first_illegal, legal_words, legal_masks, write_legal, returns_all, write_returns),
+    *(potential_all, write_potential, is_mid_move, determinize_all, determinize_one, determinize_many, copy_many),
+    *(write_policy, perft, play_random),
+)
+ENCODING_TEMPLATES = (write_observation, observe_seats, act, batch_step, batch_observe, batch_observe_all)
+
+
+class EncodingKernels(SimpleNamespace):
+    """`ENCODING_TEMPLATES` and `keep_stepping`, compiled for one game and encoding, by name."""
+
+
+class BatchKernels(SimpleNamespace):
+    """`GAME_TEMPLATES`, compiled for one game, by name; `by_encoding` has the `EncodingKernels`."""
 
 
 @cache
 def batch_kernels(game: Game) -> BatchKernels:
-    """The loops of a game; numba compiles each for a number of players when it is first called."""
-    c = game.kernels
-    functions = {
-        "reset": c.reset,
-        "legal": c.legal,
-        "step": c.step,
-        "returns": c.returns,
-        "potential": c.potential,
-        "determinize": c.determinize,
-        "mid_move": c.mid_move,
-        "heuristic_policy": c.heuristic_policy,
-    }
-
-    def made(template: Any, **more: Any) -> Any:
-        return bind(template, game.name, {**functions, **more})
-
-    observing = {}
-    for name, function in c.observe.items():
+    """The batch kernels of a game; numba compiles each for a number of players when it is first called."""
+    k = game.kernels
+    names = ("reset", "legal", "step", "returns", "potential", "determinize", "mid_move", "heuristic_policy")
+    functions = {name: getattr(k, name) for name in names}
+    by_encoding = {}
+    for name, function in k.observe.items():
         owner, scope = f"{game.name}.{name}", {**functions, "observe": function}
         scope["write_outputs"] = bind(write_outputs, owner, scope, inline=True)
-        batch = bind(batch_step, owner, scope)
-        observing[name] = ObservationKernels(
-            bind(write_observation, owner, scope),
-            bind(act, owner, scope),
-            batch,
-            bind(keep_stepping, owner, {"batch_step": batch}),
-            bind(batch_observe, owner, scope),
-            bind(batch_observe_all, owner, scope),
-        )
-    return BatchKernels(
-        made(begin),
-        made(apply),
-        made(write_legal),
-        made(write_returns),
-        made(write_potential),
-        made(is_mid_move),
-        made(determinize_one),
-        made(determinize_many),
-        made(copy_many),
-        made(write_advice),
-        made(perft),
-        made(play_random),
-        made(first_illegal),
-        made(list_legal),
-        made(step_all),
-        observing,
-    )
+        bound = {template.__name__: bind(template, owner, scope) for template in ENCODING_TEMPLATES}
+        bound["keep_stepping"] = bind(keep_stepping, owner, {"batch_step": bound["batch_step"]})
+        by_encoding[name] = EncodingKernels(**bound)
+    bound = {template.__name__: bind(template, game.name, functions) for template in GAME_TEMPLATES}
+    return BatchKernels(by_encoding=by_encoding, **bound)

@@ -1,5 +1,6 @@
-"""How an observation array is laid out: one description from which spaces, tables and tests are made."""
+"""The layout of an observation: one description for compiled code, spaces, tables and tests."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import prod
 from textwrap import shorten
@@ -33,12 +34,12 @@ class Block:
 
 @dataclass(frozen=True)
 class Entities:
-    """Many things of one kind, such as villages, that an encoding tells of one after the other.
+    """Many entities of one kind in an encoding, such as villages.
 
     Attributes:
-        count: how many; the blocks whose first axis is so long tell of them.
+        count: how many; the blocks whose first axis has this length describe them.
         action: id of the first action that belongs to the first of them.
-        actions: how many actions each has; those of one thing stand together.
+        actions: how many actions each has, consecutive for one entity.
     """
 
     count: int
@@ -55,7 +56,7 @@ class Encoding:
         axis: the axis of `shape` along which `blocks` lie one after another.
         blocks: the description of that axis.
         rows: what the entries of the other axes are, for the docs.
-        entities: what networks may read with the same weights, if there is such a thing.
+        entities: rows that networks may read with shared weights, if there are any.
     """
 
     shape: tuple[int, ...]
@@ -79,13 +80,13 @@ class Encoding:
         return table
 
     def entity_rows(self) -> np.ndarray:
-        """Where the entries of each of the `entities` lie on the axis: int64 (things, entries of one).
+        """Where the entries of each entity lie on the axis: int64 (entities, entries of one).
 
         Raises:
-            ValueError: the encoding has no things.
+            ValueError: the encoding has no entities.
         """
         if self.entities is None:
-            raise ValueError("this encoding tells of no things of one kind")
+            raise ValueError("this encoding has no entities")
         count, places = self.entities.count, self.slices()
         rows = [
             np.arange(s.start, s.stop).reshape(count, -1)
@@ -122,3 +123,25 @@ class Encoding:
             view = np.moveaxis(array, self.axis, -1)
             view[...] = along
         return low, high
+
+
+def block_offsets(encoding: Callable[[int], Encoding], players: Iterable[int]) -> np.ndarray:
+    """Where the blocks of an encoding start, for compiled code: `offsets[n].hand` is the first entry of block `hand`.
+
+    A block with rows for entities or players has row r at its start + r times the size of a row.
+
+    Args:
+        encoding: from the number of players.
+        players: possible numbers; the blocks have the same names for all.
+
+    Returns:
+        Structured array indexed by the number of players, a field of int64 for each block and `end` for their end.
+    """
+    by_players = {n: encoding(n) for n in players}
+    names = [block.name for block in next(iter(by_players.values())).blocks]
+    table = np.zeros(max(by_players) + 1, [(name, np.int64) for name in [*names, "end"]])
+    for n, layout in by_players.items():
+        for name, place in layout.slices().items():
+            table[name][n] = place.start
+        table["end"][n] = layout.shape[layout.axis]
+    return table

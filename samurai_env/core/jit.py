@@ -100,7 +100,7 @@ def inlined(function: Callable[..., Any]) -> Any:
     """`jit` for short functions on the hot path, whose code becomes a part of their callers'.
 
     A call that hands on a record or a row of an array otherwise counts a reference up and down, atomically, and keeps
-    the compiler from making vectors of loops: half of the time of an observation. Callers take longer to compile.
+    the compiler from making vectors of kernels: half of the time of an observation. Callers take longer to compile.
     """
     return jit(function, inline=True)
 

@@ -1,6 +1,6 @@
 """How a game's record is laid out: a list of fields that becomes a NumPy structured dtype.
 
-Every record starts with the same header, which is all that the generic loops look at.
+Every record starts with the same header, which is all that the generic kernels look at.
 """
 
 from dataclasses import dataclass

@@ -193,7 +193,7 @@ class GameEnv(gymnasium.Env):
         """A decision of one of the ready opponents: any, or any of those that the built-in player scores highest."""
         legal = self.position.legal_mask(self._choices[0])
         if name == "greedy":
-            batch_kernels(self.variant.game).write_advice(self.position.states, 0, self._scores)
+            batch_kernels(self.variant.game).write_policy(self.position.states, 0, self._scores)
             self._scores[legal == 0] = -np.inf
             legal[:] = self._scores == self._scores.max()
         pick_legal(self._choices, self._rng, self._chosen)

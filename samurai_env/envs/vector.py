@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.ma import MaskedArray
 
-from samurai_env.core import batch as loops
+from samurai_env.core import batch
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.bits import first_missing
 from samurai_env.core.checks import checked_seed, whole
@@ -31,9 +31,9 @@ from samurai_env.envs.guard import Guard
 from samurai_env.position import IllegalActionError, Position, parse_variant
 
 MODES = {
-    AutoresetMode.SAME_STEP: loops.SAME_STEP,
-    AutoresetMode.NEXT_STEP: loops.NEXT_STEP,
-    AutoresetMode.DISABLED: loops.DISABLED,
+    AutoresetMode.SAME_STEP: batch.SAME_STEP,
+    AutoresetMode.NEXT_STEP: batch.NEXT_STEP,
+    AutoresetMode.DISABLED: batch.DISABLED,
 }
 MAX_GAMES, MAX_THREADS = 2**31 - 1, 256
 # What a copy makes anew: its own threads, other views of its own arrays, arrays that are written before they are read.
@@ -117,7 +117,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._shaped = reward == "shaped"
         self._begun = False
         self._mode = MODES[self.autoreset_mode]
-        self._same_step = self._mode == loops.SAME_STEP
+        self._same_step = self._mode == batch.SAME_STEP
         self._tells = self.variant.game.describe_results is not nothing_more
         self._threads = threads
         self._make_buffers()
@@ -254,7 +254,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         """Begin the games in these rows; where there is no seed, the game that follows the last there."""
         states = self._bytes[rows].view(self.states.dtype)
         new = [next_seed(last) if seed is None else seed for seed, last in zip(seeds, states["seed"], strict=True)]
-        self._loops.begin(states, np.array(new, np.uint64))
+        self._loops.reset_all(states, np.array(new, np.uint64))
         self._bytes[rows] = states.view(self._bytes.dtype)
         self._look(rows, states)
 
@@ -262,7 +262,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         """Write masks, observations and seats of the games in these rows."""
         masks, observations, seats = self._masks[rows], self._observations[rows], self._seat[rows]
         words = self._words[rows]
-        self._loops.list_legal(states, words)
+        self._loops.legal_words(states, words)
         self._observing.batch_observe(states, masks, observations, seats, np.zeros(words.shape[1], np.uint64))
         self._masks[rows], self._observations[rows], self._seat[rows] = masks, observations, seats
         self._words[rows] = words

@@ -1,6 +1,6 @@
 """Improving the weights of a game's built-in player by self-play; the games' `tune` scripts use it.
 
-`choose_best` and `duel` are templates, as in `loops`: `Climber` puts in a game's functions.
+`choose_best` and `duel` are templates, as in `kernels`: `Climber` puts in a game's functions.
 """
 
 import argparse

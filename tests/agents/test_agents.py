@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from agents.api import make_agent
-from agents.networks.network import NetworkForm, PolicyValueNet, load_network, save_network
-from agents.networks.warm_start import grow
+from agents import rollouts
+from agents.networks.files import load_network, save_network
+from agents.networks.network import NetworkConfig, PolicyValueNet
+from agents.networks.warm_start import warm_start
+from agents.registry import make_agent
 from agents.search import puct as search
-from agents.search import rollouts
-from agents.search.mcts import MCTSAgent, Settings
-from agents.search.tree import best_child, clear, new_trees
+from agents.search.mcts import MCTSAgent, MCTSConfig
+from agents.search.tree import init_node, new_trees, select
 from experiments.evaluation.matches import estimate, one_against_others, wilson
 from samurai_env import game_names, make_variant
 from samurai_env.core.batch import batch_kernels
@@ -23,14 +24,14 @@ SPECS = [
     "random",
     "greedy",
     "mcts:30",
-    "mcts:20,temperature=inf,depth=-1",
-    "mcts:20,worlds=4",
-    "flat:8,exploration=0.5",
-    "playouts:2,margin=1",
+    "mcts:20,prior_temperature=inf,rollout_depth=-1",
+    "mcts:20,determinizations=4",
+    "flat_mc:8,c_puct=0.5",
+    "rollout:2,potential_weight=1",
     "untrained",
     "ppo:NET",
-    "search:NET:20,together=3,fpu=0.2",
-    "search:NET:20,mix=0.5,depth=4",
+    "puct:20,net=NET,batch_size=3,fpu=0.2",
+    "puct:20,net=NET,rollout_weight=0.5,rollout_depth=4",
 ]
 
 
@@ -42,7 +43,7 @@ def saved(tmp_path_factory):
         path = tmp_path_factory.getbasetemp() / f"{variant.game.name}-{variant.num_players}.safetensors"
         if not path.exists():
             torch.manual_seed(1)
-            form = NetworkForm(variant.spec, variant.encoding_name(None), (16,), advised=True)
+            form = NetworkConfig(variant.spec, variant.encoding_name(None), (16,), heuristic_prior=True)
             save_network(PolicyValueNet(form), path, {})
         return spec.replace("NET", str(path))
 
@@ -60,7 +61,7 @@ def positions(variant, count, seed):
     """Records after some random decisions, none over."""
     loops = batch_kernels(variant.game)
     states = variant.new(count)
-    loops.begin(states, np.arange(seed, seed + count, dtype=np.uint64))
+    loops.reset_all(states, np.arange(seed, seed + count, dtype=np.uint64))
     rng, words = np.array([seed], np.uint64), np.zeros(variant.num_words, np.uint64)
     for i in range(count):
         loops.play_random(states[i : i + 1], rng, 3 + 9 * i, words)
@@ -79,22 +80,22 @@ def test_legal_repeatable_and_blind(variant, spec, saved):
     assert states.tobytes() == before
     loops, words = batch_kernels(variant.game), np.zeros(variant.num_words, np.uint64)
     assert loops.first_illegal(states, actions, np.zeros(12, np.bool_), words) == -1
-    # The choice hangs on the record and the key alone, not on the company.
+    # The choice depends on the state and the key alone, not on the other games.
     again = make_agent(spec, variant)
     assert [int(again.act(states[i : i + 1], keys[i : i + 1])[0]) for i in reversed(range(12))][
         ::-1
     ] == actions.tolist()
     # Nor on anything hidden.
     for i in range(12):
-        loops.determinize(states, i, states["seat"][i], np.array([99 + i], np.uint64))
+        loops.determinize_one(states, i, states["seat"][i], np.array([99 + i], np.uint64))
     assert agent.act(states, keys).tolist() == actions.tolist()
 
 
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
 def test_search_with_a_network_counts_its_simulations(variant, saved):
     states = positions(variant, 4, 7)
-    agent = make_agent(saved("search:NET:50", variant), variant)
-    actions, counts, values = agent.visits(states, np.arange(4, dtype=np.uint64))
+    agent = make_agent(saved("puct:50,net=NET", variant), variant)
+    actions, counts, values = agent.search(states, np.arange(4, dtype=np.uint64))
     assert (counts.sum(1) == 49).all()  # the first asks the network about the root
     assert (counts[np.arange(4), actions] == counts.max(1)).all()
     assert np.abs(values).max() <= 1.0
@@ -114,8 +115,8 @@ def test_search_asks_the_network_about_every_action_that_it_tries(variant, saved
         return kept[-1]
 
     monkeypatch.setattr(search, "new_trees", keep)
-    agent = make_agent(saved("search:NET:300", variant), variant)
-    found = agent.visits(positions(variant, 1, 7), np.arange(1, dtype=np.uint64))
+    agent = make_agent(saved("puct:300,net=NET", variant), variant)
+    found = agent.search(positions(variant, 1, 7), np.arange(1, dtype=np.uint64))
     nodes, waiting, children = kept[0][0], [0], 0
     while waiting:
         node = nodes[waiting.pop()]
@@ -126,10 +127,10 @@ def test_search_asks_the_network_about_every_action_that_it_tries(variant, saved
             waiting.append(child)
             child, children = int(nodes[child]["sibling"]), children + 1
         assert node["visits"] >= below  # the rest asked the network
-        assert node["pending"] == 0
+        assert node["in_flight"] == 0
     assert children > 20
     assert nodes[0]["visits"] == 300
-    assert found.counts.sum() == 299
+    assert found.visits.sum() == 299
 
 
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
@@ -137,8 +138,8 @@ def test_roll_outs_are_mixed_into_what_a_network_expects(variant, saved):
     states, keys = positions(variant, 4, 7), np.arange(4, dtype=np.uint64)
 
     def root(spec):
-        found = make_agent(saved(spec, variant), variant).visits(states, keys)
-        assert not found.counts.any()
+        found = make_agent(saved(spec, variant), variant).search(states, keys)
+        assert not found.visits.any()
         assert loops.first_illegal(states, found.actions, no_skip, words) == -1  # the likeliest by the network
         return found.values
 
@@ -146,19 +147,21 @@ def test_roll_outs_are_mixed_into_what_a_network_expects(variant, saved):
     ends, played = states.copy(), np.zeros((4, variant.num_players))
     for i in range(4):
         rng = keys[i : i + 1].copy()
-        loops.determinize(ends, i, ends["seat"][i], rng)
+        loops.determinize_one(ends, i, ends["seat"][i], rng)
         scores = np.zeros(variant.num_actions)
         rollouts.bound(variant.game)(ends[i], 5, 1.0, words, scores, played[i], rng)
-    network = root("search:NET:1")
-    assert np.allclose(root("search:NET:1,mix=1,depth=5"), played, atol=1e-6)
-    assert np.allclose(root("search:NET:1,mix=0.25,depth=5"), 0.75 * network + 0.25 * played, atol=1e-6)
+    network = root("puct:1,net=NET")
+    assert np.allclose(root("puct:1,net=NET,rollout_weight=1,rollout_depth=5"), played, atol=1e-6)
+    assert np.allclose(
+        root("puct:1,net=NET,rollout_weight=0.25,rollout_depth=5"), 0.75 * network + 0.25 * played, atol=1e-6
+    )
     assert not np.allclose(network, played, atol=1e-3)
 
 
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
 def test_search_counts_its_simulations(variant):
     states = positions(variant, 4, 7)
-    actions, counts, _ = MCTSAgent(variant, Settings(50)).visits(states, np.arange(4, dtype=np.uint64))
+    actions, counts, _ = MCTSAgent(variant, MCTSConfig(50)).search(states, np.arange(4, dtype=np.uint64))
     assert counts.sum(1).tolist() == [50] * 4
     assert (counts.argmax(1) == actions).all() or (counts.max(1) == counts[np.arange(4), actions]).all()
 
@@ -166,7 +169,7 @@ def test_search_counts_its_simulations(variant):
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
 def test_flat_search_tries_every_action(variant):
     states = positions(variant, 4, 7)
-    _, counts, _ = make_agent("flat:80,greedy=0", variant).visits(states, np.arange(4, dtype=np.uint64))
+    _, counts, _ = make_agent("flat_mc:80,rollout_greedy=0", variant).search(states, np.arange(4, dtype=np.uint64))
     masks = np.zeros((4, variant.num_actions), np.int8)
     for i in range(4):
         batch_kernels(variant.game).write_legal(states, i, np.zeros(variant.num_words, np.uint64), masks[i])
@@ -205,31 +208,37 @@ def test_estimate_is_not_narrower_than_wilson():
     ("spec", "message"),
     [
         ("gredy", "there is no agent 'gredy' (did you mean 'greedy'?); the agents are "),
-        ("alphazero", "random, greedy, counsel, mcts:"),
+        ("alphazero", "random, greedy, lookahead, rollout:"),
         ("nowhere.Agent", "there is no agent 'nowhere.Agent': No module named 'nowhere'"),
         ("agents.baselines.greedy.Nobody", "has no attribute 'Nobody'"),
         ("agents.api.LARGEST", "it cannot be called"),
         ("greedy:3", "takes no argument"),
         ("mcts", "takes a number of simulations"),
         ("mcts:many", "takes a number of simulations"),
-        ("mcts:0", "at least 1 simulation"),
+        ("mcts:0", "simulations of a search is from 1 to 2147483647, not 0"),
         ("mcts:10,depht=2", "no setting 'depht'"),
-        ("mcts:10,tree=0", "may choose 1 decision or more, or all (-1), not 0"),
-        ("mcts:10,worlds=11", "worlds are from 0 to the number of simulations, not 11"),
-        ("flat", "flat takes a number of simulations"),
-        ("flat:0", "at least 1 simulation"),
-        ("flat:10,depht=2", "flat has no setting 'depht'"),
-        ("mcts:10,exploration=x", "is a number"),
-        ("mcts:10,temperature=0", "temperature of a search is above 0"),
-        ("mcts:10,exploration=nan", "exploration of a search is 0 or more, not nan"),
-        ("mcts:10,greedy=3", "greedy is a share from 0 to 1, not 3.0"),
-        ("mcts:10,depth=-2", "roll-outs have 0 decisions or more, or all (-1), not -2"),
-        ("mcts:10,tree=-9", "may choose 1 decision or more, or all (-1), not -9"),
-        ("mcts:10,paranoid=7", "paranoid is 0 or 1, not 7"),
-        ("mcts:99999999999", "simulations of mcts is below 2,147,483,648, not 99,999,999,999"),
-        ("ppo", "needs the path"),
+        ("mcts:10,tree_depth=0", "tree_depth of a search is 1 or more, or -1 for no limit, not 0"),
+        ("mcts:10,determinizations=11", "determinizations are at most the simulations, not 11"),
+        ("flat_mc", "flat_mc takes a number of simulations"),
+        ("flat_mc:0", "simulations of a search is from 1"),
+        ("flat_mc:10,depht=2", "flat_mc has no setting 'depht'"),
+        ("mcts:10,c_puct=x", "is a number"),
+        ("mcts:10,prior_temperature=0", "prior_temperature of a search is above 0, not 0"),
+        ("mcts:10,c_puct=nan", "c_puct of a search is from 0 to 1000000000, not nan"),
+        ("mcts:10,rollout_greedy=3", "rollout_greedy of a search is from 0 to 1, not 3"),
+        ("mcts:10,rollout_depth=-2", "rollout_depth of a search is from -1 to 2147483647, not -2"),
+        ("mcts:10,tree_depth=-9", "tree_depth of a search is from -1 to 2147483647, not -9"),
+        ("mcts:10,paranoid=7", "paranoid of a search is from 0 to 1, not 7"),
+        ("mcts:99999999999", "simulations of a search is from 1 to 2147483647, not 99999999999"),
+        ("ppo", "ppo takes the path of a network"),
         ("untrained:1", "takes no argument"),
-        ("search:200", "needs the path of a network and a number"),
+        ("puct:200", "puct needs the path of a network, as in puct:200,net=runs/first"),
+        ("mcts:10,c_puct=1,c_puct=2", "setting c_puct stands twice"),
+        ("counsel", "'counsel' is an old spelling; write 'lookahead'"),
+        ("search:a/b:20,mix=1", "'search:a/b:20,mix=1' is an old spelling; write 'puct:20,net=a/b,rollout_weight=1'"),
+        ("mcts:10,depth=16,greedy=1", "write 'mcts:10,rollout_depth=16,rollout_greedy=1'"),
+        ("playouts:3,margin=1", "write 'rollout:3,potential_weight=1'"),
+        ("flat:20", "write 'flat_mc:20'"),
     ],
 )
 def test_bad_specs(spec, message):
@@ -242,27 +251,27 @@ def test_network_files_that_are_missing_damaged_or_foreign(tmp_path):
     path = tmp_path / "net.safetensors"
     with pytest.raises(FileNotFoundError, match="no network at"):
         make_agent(f"ppo:{path}", variant)
-    save_network(PolicyValueNet(NetworkForm(variant.spec, "flat", (16,))), path, {})
+    save_network(PolicyValueNet(NetworkConfig(variant.spec, "flat", (16,))), path, {})
     agent = make_agent(f"ppo:{path}", variant)
     states = positions(variant, 5, 3)
     assert len(agent.act(states, np.zeros(5, np.uint64))) == 5
-    for spec in (f"ppo:{path}", f"search:{path}:10"):
+    for spec in (f"ppo:{path}", f"puct:10,net={path}"):
         with pytest.raises(ValueError, match="it cannot play samurai players=3"):
             make_agent(spec, make_variant("samurai", 3))
     for settings, message in [
         ("many", "takes a number of simulations"),
-        ("0", "at least 1 simulation"),
-        ("5,temperature=0", "temperature of the priors is above 0"),
-        ("5,fpu=-0.1", "not yet tried: 0 or more"),
-        ("5,together=-1", "together are 1 or more"),
-        ("5,exploration=nan", "exploration of a search is 0 or more, not nan"),
-        ("5,depth=-7", "not -7"),
-        ("5,worlds=1", "no setting 'worlds'"),
-        ("5,mix=2", "mix is a share from 0 to 1"),
+        ("0", "simulations of a search is from 1"),
+        ("5,prior_temperature=0", "prior_temperature of a search is above 0"),
+        ("5,fpu=-0.1", "fpu of a search is from 0"),
+        ("5,batch_size=-1", "batch_size of a search is from 0"),
+        ("5,c_puct=nan", "c_puct of a search is from 0 to 1000000000, not nan"),
+        ("5,rollout_depth=-7", "not -7"),
+        ("5,determinizations=1", "no setting 'determinizations'"),
+        ("5,rollout_weight=2", "rollout_weight of a search is from 0 to 1"),
     ]:
         with pytest.raises(ValueError, match=message):
-            make_agent(f"search:{path}:{settings}", variant)
-    net = PolicyValueNet(NetworkForm(variant.spec, "flat", (16,)))
+            make_agent(f"puct:{settings},net={path}", variant)
+    net = PolicyValueNet(NetworkConfig(variant.spec, "flat", (16,)))
     torch.nn.init.constant_(net.value.bias, np.nan)
     save_network(net, path.with_name("nan.safetensors"), {})
     with pytest.raises(ValueError, match="holds numbers that are not finite"):
@@ -301,36 +310,36 @@ def test_things_of_an_encoding() -> None:
     assert where[3, 0] == slices["laid"].start + 3
     assert list(where[3, 1:3]) == [slices["place"].start + 6, slices["place"].start + 7]
     assert variant.action_names[encoding.entities.action + 4 * 3] == "v3N"
-    with pytest.raises(ValueError, match="no things of one kind"):
+    with pytest.raises(ValueError, match="no entities"):
         make_variant("samurai").encoding("flat").entity_rows()
 
 
-def test_things_are_read_with_the_same_weights() -> None:
+def test_entities_share_weights() -> None:
     """Two villages that change places change what is seen of them and the scores of their actions, and nothing else."""
     torch.manual_seed(0)
     variant = make_variant("samurai_card")
-    net = PolicyValueNet(NetworkForm(variant.spec, "flat", (16,), advised=True, shared=8))
+    net = PolicyValueNet(NetworkConfig(variant.spec, "flat", (16,), heuristic_prior=True, entity_width=8))
     inputs, advice = torch.randn(2, variant.encoding("flat").shape[0]), torch.rand(2, variant.num_actions)
     order = torch.arange(44)
     order[[3, 9]] = order[[9, 3]]
     swapped, swapped_advice = inputs.clone(), advice.clone()
-    swapped[:, net.shared.where] = inputs[:, net.shared.where[order]]
-    actions = torch.arange(variant.num_actions)[net.shared.actions].view(44, 4)
+    swapped[:, net.entities.rows] = inputs[:, net.entities.rows[order]]
+    actions = torch.arange(variant.num_actions)[net.entities.actions].view(44, 4)
     swapped_advice[:, actions] = advice[:, actions[order]]
-    seen, seen_swapped = net.shared.read(inputs, advice), net.shared.read(swapped, swapped_advice)
+    seen, seen_swapped = net.entities.embed(inputs, advice), net.entities.embed(swapped, swapped_advice)
     assert torch.allclose(seen_swapped, seen[:, order])
     hidden = torch.randn(2, 16)
-    scores = net.shared.scores(seen, hidden).view(2, 44, 4)
-    assert torch.allclose(net.shared.scores(seen_swapped, hidden).view(2, 44, 4), scores[:, order])
+    scores = net.entities.logits(seen, hidden).view(2, 44, 4)
+    assert torch.allclose(net.entities.logits(seen_swapped, hidden).view(2, 44, 4), scores[:, order])
     assert not torch.allclose(scores[:, 3], scores[:, 9])
 
 
 def test_a_network_with_shared_layers_is_saved_and_trained_alike(tmp_path) -> None:
     variant = make_variant("samurai_card")
-    net = PolicyValueNet(NetworkForm(variant.spec, "flat", (16,), advised=True, shared=8))
+    net = PolicyValueNet(NetworkConfig(variant.spec, "flat", (16,), heuristic_prior=True, entity_width=8))
     observations = torch.from_numpy(np.random.default_rng(0).integers(0, 3, (50, 1714), np.int8))
-    net.standardise(observations)
-    rows = ((observations.float() - net.mean) * net.scale)[:, net.shared.where].flatten(0, 1)
+    net.standardize(observations)
+    rows = ((observations.float() - net.mean) * net.scale)[:, net.entities.rows].flatten(0, 1)
     assert torch.allclose(rows.mean(0), torch.zeros(rows.shape[1]), atol=1e-4)
     save_network(net, tmp_path / "net.safetensors", {})
     again = load_network(tmp_path / "net.safetensors")
@@ -341,7 +350,7 @@ def test_a_network_with_shared_layers_is_saved_and_trained_alike(tmp_path) -> No
 
 
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
-def test_playouts_are_games_of_the_built_in_player(variant):
+def test_the_rollout_agent_plays_games_of_the_heuristic_policy(variant):
     states, key = positions(variant, 3, 11)[2:], np.array([5], np.uint64)
     loops, kernels = batch_kernels(variant.game), variant.game.kernels
     words, scores = np.zeros((2, variant.num_words), np.uint64), np.zeros(variant.num_actions)
@@ -350,7 +359,7 @@ def test_playouts_are_games_of_the_built_in_player(variant):
     expected, rng = np.where(mask > 0, 0.0, -np.inf), key.copy()
     for _ in range(2):
         world = states.copy()
-        loops.determinize(world, 0, seat, rng)
+        loops.determinize_one(world, 0, seat, rng)
         for action in np.flatnonzero(mask):
             end = world.copy()
             loops.step_all(end, np.array([action]))
@@ -359,47 +368,49 @@ def test_playouts_are_games_of_the_built_in_player(variant):
             kernels.potential(end[0], out)
             others = (out.sum() - out[seat]) / max(1, variant.num_players - 1)
             expected[action] += 3.0 * (out[seat] - others) / 2
-    found = make_agent("playouts:2,margin=3", variant).worths(states, key)
+    found = make_agent("rollout:2,potential_weight=3", variant).action_values(states, key)
     np.testing.assert_allclose(found[0], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        ("playouts:0", "at least 1 game"),
-        ("playouts:3,margin=-1", "0 or more, not -1"),
-        ("playouts:", "playouts:1000"),
+        ("rollout:0", "games of a rollout agent is from 1"),
+        ("rollout:3,potential_weight=-1", "potential_weight of a rollout agent is from 0"),
+        ("rollout:", "rollout takes a number of games, as in rollout:1000"),
     ],
 )
-def test_bad_playouts(spec, text):
+def test_bad_rollout_specs(spec, text):
     with pytest.raises(ValueError, match=re.escape(text)):
         make_agent(spec, make_variant("samurai_card"))
 
 
-def outlook_net(players=2, outlook=8):
+def action_net(players=2, width=8):
     torch.manual_seed(3)
-    form = NetworkForm(make_variant("samurai_card", players).spec, "flat", (16,), advised=True, outlook=outlook)
+    form = NetworkConfig(
+        make_variant("samurai_card", players).spec, "flat", (16,), heuristic_prior=True, action_width=width
+    )
     net = PolicyValueNet(form)
-    torch.nn.init.normal_(net.outlook.known.weight)
-    torch.nn.init.normal_(net.outlook.score.weight)
+    torch.nn.init.normal_(net.actions.context.weight)
+    torch.nn.init.normal_(net.actions.score.weight)
     return net
 
 
-def test_outlook_layers_see_all_actions_alike(tmp_path):
-    net = outlook_net()
+def test_action_layers_share_weights(tmp_path):
+    net = action_net()
     looks, masks, hidden = torch.randn(5, 190, 23), torch.zeros(5, 190, dtype=torch.int8), torch.randn(5, 16)
     for position in range(5):
         masks[position, 7 * position : 7 * position + 4 + position] = 1
-    scores = net.outlook(looks, masks, hidden)
+    scores = net.actions(looks, masks, hidden)
     assert not scores[masks == 0].any()
     assert len(scores[masks == 1].unique()) == int(masks.sum())
     order = torch.randperm(190)
-    assert torch.allclose(net.outlook(looks[:, order], masks[:, order], hidden), scores[:, order], atol=1e-6)
+    assert torch.allclose(net.actions(looks[:, order], masks[:, order], hidden), scores[:, order], atol=1e-6)
     for position in range(5):  # each position by itself
         one = slice(position, position + 1)
-        assert torch.allclose(net.outlook(looks[one], masks[one], hidden[one]), scores[one], atol=1e-6)
-    net.standardise(torch.randint(0, 3, (50, 1714), dtype=torch.int8), looks.flatten(0, 1) * 4.0)
-    assert torch.allclose(net.outlook.pace, torch.full((23,), 0.25), atol=0.03)
+        assert torch.allclose(net.actions(looks[one], masks[one], hidden[one]), scores[one], atol=1e-6)
+    net.standardize(torch.randint(0, 3, (50, 1714), dtype=torch.int8), looks.flatten(0, 1) * 4.0)
+    assert torch.allclose(net.actions.scale, torch.full((23,), 0.25), atol=0.03)
     save_network(net, tmp_path / "net.safetensors", {})
     observations = torch.randint(0, 3, (5, 1714), dtype=torch.int8)
     again = load_network(tmp_path / "net.safetensors")
@@ -408,13 +419,13 @@ def test_outlook_layers_see_all_actions_alike(tmp_path):
             assert torch.equal(one, other)
 
 
-def test_a_network_that_reads_outlooks_grows():
-    small = outlook_net()
-    form = NetworkForm(make_variant("samurai_card", 3).spec, "flat", (16,), advised=True, outlook=8)
-    large = grow(small, form)
-    assert torch.equal(large.outlook.first.weight, small.outlook.first.weight)
+def test_warm_start_with_action_layers():
+    small = action_net()
+    form = NetworkConfig(make_variant("samurai_card", 3).spec, "flat", (16,), heuristic_prior=True, action_width=8)
+    large = warm_start(small, form)
+    assert torch.equal(large.actions.first.weight, small.actions.first.weight)
     with pytest.raises(ValueError, match="only the number of players differs"):
-        grow(small, replace(form, outlook=4))
+        warm_start(small, replace(form, action_width=4))
 
 
 def test_paranoid_search() -> None:
@@ -422,33 +433,33 @@ def test_paranoid_search() -> None:
     variant = make_variant("samurai")
     states, keys = positions(variant, 3, 5), np.arange(3, dtype=np.uint64)
     plain, fearful = (make_agent(f"mcts:200{end}", variant) for end in ("", ",paranoid=1"))
-    assert np.array_equal(plain.visits(states, keys).counts, fearful.visits(states, keys).counts)
+    assert np.array_equal(plain.search(states, keys).visits, fearful.search(states, keys).visits)
     variant = make_variant("samurai", 3)
     states = positions(variant, 8, 5)
-    found = make_agent("mcts:200,paranoid=1", variant).visits(states, np.arange(8, dtype=np.uint64))
+    found = make_agent("mcts:200,paranoid=1", variant).search(states, np.arange(8, dtype=np.uint64))
     for seat, values in zip(states["seat"], found.values, strict=True):
         assert np.allclose(np.delete(values, seat), -values[seat] / 2)
     with pytest.raises(ValueError, match="nobody plays against anybody"):
         make_agent("mcts:200,paranoid=1", make_variant("samurai_spirit", 3))
 
 
-def test_search_in_worlds_adds_up() -> None:
+def test_visits_of_determinizations_add_up() -> None:
     variant = make_variant("samurai_card")
     states, keys = positions(variant, 2, 5), np.arange(2, dtype=np.uint64)
-    found = make_agent("mcts:40,worlds=8", variant).visits(states, keys)
-    assert found.counts.sum(1).tolist() == [40, 40]
-    assert (found.counts.argmax(1) == found.actions).all()
+    found = make_agent("mcts:40,determinizations=8", variant).search(states, keys)
+    assert found.visits.sum(1).tolist() == [40, 40]
+    assert (found.visits.argmax(1) == found.actions).all()
 
 
 def test_first_play_urgency_holds_back_actions_not_yet_tried():
     nodes = new_trees(1, 2, make_variant("samurai", 2))[0]
     for node, action in ((0, -1), (1, 3)):
-        clear(nodes[node], action, -1)
+        init_node(nodes[node], action, -1)
     nodes["child"][0], nodes["visits"][:2] = 1, (10, 9)
     nodes["prior"][0, [3, 5]] = 0.5
 
     def chosen(fpu):
-        return best_child(nodes, 0, np.array([1 << 3 | 1 << 5, 0, 0], np.uint64), 0, 1.0, 0.0, False, fpu)
+        return select(nodes, 0, np.array([1 << 3 | 1 << 5, 0, 0], np.uint64), 0, 1.0, 0.0, False, fpu)
 
     assert chosen(0.0) == (1, 5)
     assert chosen(5.0) == (1, -1), "its urge of 1.6 is less than 5 below the other's 0.2"

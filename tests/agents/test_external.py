@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from agents.api import make_agent
+from agents.registry import make_agent
 from samurai_env import IllegalActionError, make_variant
 from samurai_env.core.batch import batch_kernels
 
@@ -55,7 +55,7 @@ def module(tmp_path, monkeypatch):
 
 def openings(count):
     states = VARIANT.new(count)
-    batch_kernels(VARIANT.game).begin(states, np.arange(count, dtype=np.uint64))
+    batch_kernels(VARIANT.game).reset_all(states, np.arange(count, dtype=np.uint64))
     return states
 
 

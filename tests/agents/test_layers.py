@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from agents.api import make_agent
+from agents.networks.files import load_network, save_network
 from agents.networks.layers import Attention, Convolutions, spatial_layers
-from agents.networks.network import NetworkForm, PolicyValueNet, load_network, save_network
+from agents.networks.network import NetworkConfig, PolicyValueNet
+from agents.registry import make_agent
 from experiments.training.ppo import random_play
 from samurai_env import make_variant
 from samurai_env.core.batch import batch_kernels
@@ -16,7 +17,9 @@ GAMES = ["samurai", "samurai_card"]
 
 def net_for(game: str, encoding: str) -> PolicyValueNet:
     torch.manual_seed(0)
-    return PolicyValueNet(NetworkForm(make_variant(game).spec, encoding, (16,), advised=True, spatial=8))
+    return PolicyValueNet(
+        NetworkConfig(make_variant(game).spec, encoding, (16,), heuristic_prior=True, spatial_width=8)
+    )
 
 
 def test_convolutions_see_the_places_around() -> None:
@@ -52,21 +55,21 @@ def test_such_a_network_plays_and_is_saved(game: str, encoding: str, tmp_path) -
     variant = make_variant(game)
     path = tmp_path / "net.safetensors"
     save_network(net.eval(), path, {})
-    assert load_network(path).form == net.form
+    assert load_network(path).form == net.config
     states = variant.new(5)
-    batch_kernels(variant.game).begin(states, np.arange(5, dtype=np.uint64))
+    batch_kernels(variant.game).reset_all(states, np.arange(5, dtype=np.uint64))
     keys = np.arange(5, dtype=np.uint64)
     together = make_agent(f"ppo:{path}", variant).act(states, keys)
     alone = [make_agent(f"ppo:{path}", variant).act(states[i : i + 1], keys[i : i + 1])[0] for i in range(5)]
     assert together.tolist() == alone
-    assert make_agent(f"search:{path}:10", variant).visits(states, keys).counts.sum() == 5 * 9
+    assert make_agent(f"puct:10,net={path}", variant).search(states, keys).visits.sum() == 5 * 9
 
 
 @pytest.mark.parametrize(("encoding", "places"), [("planes", (1, 2)), ("tokens", (0,))])
 def test_all_places_are_standardised_alike(encoding: str, places: tuple[int, ...]) -> None:
     net, variant = net_for("samurai", encoding), make_variant("samurai")
-    observations = random_play(variant, net.form, 1)[0]
-    net.standardise(observations)
+    observations = random_play(variant, net.config, 1)[0]
+    net.standardize(observations)
     shape = variant.encoding(encoding).shape
     for tensor in (net.mean, net.scale):
         by_place = tensor.view(shape)

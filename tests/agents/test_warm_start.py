@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from agents.networks.network import NetworkForm, PolicyValueNet, save_network
-from agents.networks.warm_start import grow
+from agents.networks.files import save_network
+from agents.networks.network import NetworkConfig, PolicyValueNet
+from agents.networks.warm_start import warm_start
 from experiments.training.config import Config
 from experiments.training.ppo import Learner
 from samurai_env import make_variant
@@ -15,7 +16,7 @@ from samurai_env import make_variant
 
 def small_net(game: str, players: int = 2, hidden: tuple[int, ...] = (12, 8)) -> PolicyValueNet:
     torch.manual_seed(3)
-    net = PolicyValueNet(NetworkForm(make_variant(game, players).spec, "flat", hidden, advised=True))
+    net = PolicyValueNet(NetworkConfig(make_variant(game, players).spec, "flat", hidden, heuristic_prior=True))
     torch.nn.init.normal_(net.policy.weight)
     torch.nn.init.normal_(net.value.weight)
     return net.eval()
@@ -40,8 +41,8 @@ def placed(small: np.ndarray, game: str, players: int, seats: list[int]) -> np.n
 def test_a_grown_network_reads_further_opponents_like_the_last_one(game, players, seats):
     few, many = make_variant(game, len(seats)), make_variant(game, players)
     net = small_net(game, len(seats))
-    grown = grow(net, replace(net.form, variant=many.spec)).eval()
-    grown.temperature.copy_(net.temperature)
+    grown = warm_start(net, replace(net.config, variant=many.spec)).eval()
+    grown.temperature.copy_(net.prior_temperature)
     rng = np.random.default_rng(1)
     small = rng.integers(0, 2, few.encoding("flat").shape, np.int8)
     large = placed(small, game, players, seats)
@@ -64,7 +65,7 @@ def test_a_grown_network_reads_further_opponents_like_the_last_one(game, players
     [
         (2, {}, "becomes one for more"),
         (3, {"hidden": (12, 9)}, "only the number of players differs"),
-        (3, {"advised": False}, "only the number of players differs"),
+        (3, {"heuristic_prior": False}, "only the number of players differs"),
         (3, {"game": "samurai_card"}, "only the number of players differs"),
     ],
 )
@@ -72,7 +73,7 @@ def test_what_cannot_grow_is_refused(players, changed, message):
     net = small_net("samurai")
     variant = make_variant(changed.pop("game", "samurai"), players).spec
     with pytest.raises(ValueError, match=message):
-        grow(net, replace(net.form, variant=variant, **changed))
+        warm_start(net, replace(net.config, variant=variant, **changed))
 
 
 def test_a_run_begins_with_a_grown_network(tmp_path):

@@ -142,7 +142,7 @@ class Match(Base):
             return self.rng.choice(legal)
         if self.bold and (action := self.towards_kiai(legal)):
             return action
-        batch_kernels(self.position.variant.game).write_advice(self.position.states, 0, self.scores)
+        batch_kernels(self.position.variant.game).write_policy(self.position.states, 0, self.scores)
         return max(legal, key=lambda name: self.scores[self.ids[name]])
 
     def towards_kiai(self, legal: list[str]) -> str | None:

@@ -9,7 +9,7 @@ from samurai_env.core.game import Variant, find_game
 from samurai_env.game_record import TITLE, GameRecord
 from samurai_env.position import Position
 from tests import check_rules
-from tests.agreement import board as agreement_board
+from tests.agreement import board
 from tests.agreement.match import DisagreementError, play
 from tests.common.variants import all_variants, label
 
@@ -32,7 +32,7 @@ def test_board_game_agrees_with_the_reference(variant: Variant) -> None:
 
 def check_coverage(variant: Variant, events: Counter[str]) -> None:
     """Every rule has come up; a driver that stops favouring the rare ones fails here."""
-    wanted = dict.fromkeys(agreement_board.KIND, 300)
+    wanted = dict.fromkeys(board.KIND, 300)
     wanted |= {"token exchange": 300, "idle exchange": 100, "real exchange": 100, "token exchange without a use": 20}
     wanted |= {"taken": 1000, "tied": 300, "tied at zero": 50, "shared win": 1, "sole win": 200}
     wanted |= {"ended by figures set aside": 50, "ended by a kind used up": 5, "end chosen": 1000}
@@ -49,12 +49,12 @@ def check_coverage(variant: Variant, events: Counter[str]) -> None:
 
 
 def test_a_disagreement_is_found_and_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    def tie_goes_to_seat_0(game: agreement_board.Reference) -> None:
+    def tie_goes_to_seat_0(game: board.Reference) -> None:
         for town in [town for town, there in game.figures.items() if there and game.surrounded(town)]:
             game.captured[0].update(game.figures[town])
             game.figures[town] = set()
 
-    monkeypatch.setattr(agreement_board.Reference, "_capture", tie_goes_to_seat_0)
+    monkeypatch.setattr(board.Reference, "_capture", tie_goes_to_seat_0)
     with pytest.raises(DisagreementError, match="field captured is") as found:
         play(BOARD.variant(2), 0)
     text = str(found.value)
@@ -63,12 +63,12 @@ def test_a_disagreement_is_found_and_shown(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_leak_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    def see_everything(game: agreement_board.Reference, seat: int) -> dict:
+    def see_everything(game: board.Reference, seat: int) -> dict:
         view = plain_view(game, seat)
         return view | {"hand": game.hands[1 - seat]}
 
-    plain_view = agreement_board.Reference.view
-    monkeypatch.setattr(agreement_board.Reference, "view", see_everything)
+    plain_view = board.Reference.view
+    monkeypatch.setattr(board.Reference, "view", see_everything)
     with pytest.raises(DisagreementError, match="seat 0 sees in block hand"):
         play(BOARD.variant(2, first_hand="random"), 0)
 
@@ -85,7 +85,7 @@ def test_the_encodings_say_the_same(players: int) -> None:
     """`flat` is compared with the reference above; here `tokens` and `planes` are compared with `flat`."""
     variant = BOARD.variant(players)
     rng = np.random.default_rng(players)
-    n, cells = players, agreement_board.cells(players)
+    n, cells = players, board.cells(players)
     flat, tokens, planes = (variant.encoding(name) for name in ("flat", "tokens", "planes"))
     for seed in range(3):
         position = Position(variant, seed)

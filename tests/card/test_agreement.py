@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from samurai_env.games.card.game import GAME
-from tests.agreement import card as agreement_card
+from tests.agreement import card
 from tests.agreement import match as agreement
 from tests.agreement.match import DisagreementError, play
 from tests.card.table import CLOSING
@@ -39,7 +39,7 @@ def test_card_game_agrees_with_the_reference(n: int) -> None:
 
 @pytest.mark.parametrize("n", CLOSING)
 def test_they_agree_when_the_board_closes(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Scripted(agreement_card.Match):
+    class Scripted(card.Match):
         """Lays any card, but on these cells."""
 
         def choose(self, legal: list[str]) -> str:
@@ -57,7 +57,7 @@ def test_a_disagreement_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def first_of_a_tie(amounts: dict[int, int]) -> int:
         return max(amounts, key=amounts.__getitem__)
 
-    monkeypatch.setattr(agreement_card.reference, "sole_highest", first_of_a_tie)
+    monkeypatch.setattr(card.reference, "sole_highest", first_of_a_tie)
     with pytest.raises(DisagreementError, match="stones"):
         play(GAME.variant(2), 0)
 
@@ -71,7 +71,7 @@ def test_a_wrong_observation_is_found(encoding: str, monkeypatch: pytest.MonkeyP
             seen[..., -1] ^= 1
         return seen
 
-    observe = agreement_card.Position.observe
-    monkeypatch.setattr(agreement_card.Position, "observe", with_an_error)
+    observe = card.Position.observe
+    monkeypatch.setattr(card.Position, "observe", with_an_error)
     with pytest.raises(DisagreementError, match=f"{encoding} block"):
         play(GAME.variant(3), 0)

@@ -8,23 +8,23 @@ import numpy as np
 import pytest
 
 from samurai_env.games.card.game import GAME
-from samurai_env.games.card.rules import card_lists as lists
+from samurai_env.games.card.rules import card_lists
 from samurai_env.games.card.rules.card_lists import load_cards, register_cards
 from samurai_env.games.card.rules.cards import KIND_CODES, VILLAGE_CODES
 from samurai_env.games.card.rules.kernels import reset
 from samurai_env.position import Position, parse_variant
 from tests.card.table import PLAYERS, check_limits, randomly
 
-CARDS_FILE = lists.DATA / "cards.json"
+CARDS_FILE = card_lists.DATA / "cards.json"
 
 
 @pytest.fixture
 def forget_lists():
     """Lists that a test registers are gone after it."""
-    before = dict(lists._lists)
+    before = dict(card_lists._lists)
     yield
-    lists._lists.clear()
-    lists._lists.update(before)
+    card_lists._lists.clear()
+    card_lists._lists.update(before)
 
 
 def changed(tmp_path: Path, change) -> Path:
@@ -67,10 +67,10 @@ def test_another_card_list(tmp_path, forget_lists, n):
 def test_a_saved_game_needs_its_card_list(tmp_path, forget_lists):
     load_cards(changed(tmp_path, four_of_each), "house")
     saved = Position(GAME.variant(2, cards="house"), 1).save()
-    del lists._lists["house"]
+    del card_lists._lists["house"]
     with pytest.raises(ValueError, match=r"house.*load_cards"):
         Position.restore(saved)
-    register_cards(lists.card_list("reconstruction"), "house")
+    register_cards(card_lists.card_list("reconstruction"), "house")
     with pytest.raises(ValueError, match="copies"):
         Position.restore(saved)
 
@@ -126,7 +126,7 @@ def villages(data: dict) -> list:
 def test_card_lists_that_do_not_add_up(tmp_path, change, message):
     with pytest.raises(ValueError, match=message):
         load_cards(changed(tmp_path, change), "bad")
-    assert "bad" not in lists._lists
+    assert "bad" not in card_lists._lists
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"3", b"{", b"\xff\xfe", b'{"influence_cards": []}'])

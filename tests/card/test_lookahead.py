@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agents.api import make_agent
+from agents.registry import make_agent
 from experiments.evaluation.matches import estimate, one_against_others
 from samurai_env import make_variant
 from samurai_env.games.card.actions import CELL0
@@ -124,11 +124,11 @@ def test_counsel_is_the_gain_less_the_replies_and_with_the_own_next_card(n):
 @pytest.mark.parametrize(("n", "least"), [(2, 0.6), (3, 0.36), (4, 0.27)])
 def test_counsel_beats_greedy(n, least):
     variant = make_variant("samurai_card", n)
-    shares = one_against_others(variant, [make_agent("counsel", variant), make_agent("greedy", variant)], 0, 100)
+    shares = one_against_others(variant, [make_agent("lookahead", variant), make_agent("greedy", variant)], 0, 100)
     assert estimate(shares).mean > least
 
 
 def test_a_game_without_counsel_says_so():
     assert GAME.kernels.action_features is not None
-    with pytest.raises(ValueError, match="has no counsel beyond the advice that greedy follows"):
-        make_agent("counsel", make_variant("samurai"))
+    with pytest.raises(ValueError, match="has no look-ahead beyond the heuristic policy that greedy follows"):
+        make_agent("lookahead", make_variant("samurai"))

@@ -31,8 +31,8 @@ def test_nothing_a_seat_sees_depends_on_what_it_cannot_know(n):
             assert GAME.scene(position.record, seat) == GAME.scene(other.record, seat)
             if seat == position.seat and not position.over:
                 assert position.legal_actions() == other.legal_actions()
-                LOOPS.write_advice(position.states, 0, scores)
-                LOOPS.write_advice(other.states, 0, again)
+                LOOPS.write_policy(position.states, 0, scores)
+                LOOPS.write_policy(other.states, 0, again)
                 np.testing.assert_array_equal(scores, again)
 
 
@@ -224,7 +224,7 @@ def test_advice_scores_the_legal_actions_alone(n):
     scores = np.zeros(190)
     for position in positions(n, 4):
         if not position.over:
-            LOOPS.write_advice(position.states, 0, scores)
+            LOOPS.write_policy(position.states, 0, scores)
             assert np.flatnonzero(scores > NEVER).tolist() == position.legal_actions()
             assert np.isfinite(scores).all()
 
@@ -255,7 +255,7 @@ def test_the_built_in_player_takes_what_it_can():
     play(position, "B2 v0N", "H3 v0S", "B3 v0W", "R2 v1W")
     scores, chosen = np.zeros(190), []
     for _ in range(2):
-        LOOPS.write_advice(position.states, 0, scores)
+        LOOPS.write_policy(position.states, 0, scores)
         chosen.append(position.variant.action_names[int(scores.argmax())])
         play(position, chosen[-1])
     assert chosen == ["H4", "v0E"]

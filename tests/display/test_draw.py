@@ -16,7 +16,7 @@ from samurai_env import Position, make_variant
 from samurai_env.display import rgb_array, svg
 from samurai_env.display.scene import Circle, Line, Polygon, Scene, Text
 from samurai_env.games.board.actions import END, IDLE
-from samurai_env.games.board.display import player_view as view
+from samurai_env.games.board.display import player_view
 from samurai_env.games.board.display import scene as pictures
 from samurai_env.games.board.rules.tiles import KIND_CODES
 from samurai_env.games.board.rules.topology import hexes_in_play
@@ -176,9 +176,9 @@ def test_a_pick_of_the_first_hand_is_told_to_its_player_alone():
         for pick in range(5 * n):
             picker, action = position.seat, position.legal_actions()[pick % 7]
             position.step(action)
-            code = view.kind_text(action)
+            code = player_view.kind_text(action)
             for viewer in (None, *range(n)):
-                told = view.last_move(position.record, viewer, [action])
+                told = player_view.last_move(position.record, viewer, [action])
                 known = viewer in (None, picker)
                 assert told == f"seat {picker}: picked {code if known else 'a tile (hidden)'}"
 
@@ -208,7 +208,7 @@ def test_winners_are_told(positions):
         won = [seat for seat in range(n) if int(position.record["winners"]) >> seat & 1]
         marks = [w for w in words(picture(position, 0)) if w in ("wins", "shares the win")]
         assert len(marks) == len(won)
-        assert view.decision(position.record).startswith(f"Game over: {view.seats_text(won)} ")
+        assert player_view.decision(position.record).startswith(f"Game over: {player_view.seats_text(won)} ")
 
 
 def test_the_map_of_the_text_has_every_hex_in_its_place(positions):
@@ -216,7 +216,7 @@ def test_the_map_of_the_text_has_every_hex_in_its_place(positions):
         lines = text(position).splitlines()[2:]
         left = min(h.col for h in hexes_in_play(n))
         rows = {line[:3]: line for line in lines[1:50]}
-        tiles = view.tiles_on_board(position.record)
+        tiles = player_view.tiles_on_board(position.record)
         for h in hexes_in_play(n):
             at = 6 + 3 * (h.col - left)
             cell = rows[f"{h.row:02d}{chr(39) if h.col & 1 else ' '}"][at - 2 : at + 4].strip()
@@ -238,7 +238,7 @@ def test_text_is_plain_and_narrow(positions):
 def test_figures_and_tiles_are_in_the_picture(positions):
     for n, _, position, _ in every(positions):
         shown = words(picture(position))
-        tiles = view.tiles_on_board(position.record)
+        tiles = player_view.tiles_on_board(position.record)
         for code in ("S3", "TX", "RO", "H4"):
             least = sum(KIND_CODES[tile.kind] == code for tile in tiles.values())
             assert shown.count(code) >= least
@@ -284,10 +284,10 @@ def is_move(code, *lengths):
 )
 def test_the_last_move_is_told_and_marked(wanted, told, hexes, arrows):
     position, move = play_until(wanted)
-    assert re.fullmatch(told, view.last_move(position.record, None, move))
+    assert re.fullmatch(told, player_view.last_move(position.record, None, move))
     plain, marked = picture(position), picture(position, None, move)
-    rings = [s for s in marked.shapes if isinstance(s, Polygon) and s.edge == pictures.glyphs.MARK]
-    already = [s for s in plain.shapes if isinstance(s, Polygon) and s.edge == pictures.glyphs.MARK]
+    rings = [s for s in marked.shapes if isinstance(s, Polygon) and s.edge == pictures.MARK]
+    already = [s for s in plain.shapes if isinstance(s, Polygon) and s.edge == pictures.MARK]
     assert len(rings) - len(already) == hexes
     assert sum(isinstance(s, Line) and s.arrow for s in marked.shapes) == arrows
     assert any(w.startswith("Last: ") for w in words(marked))

@@ -20,7 +20,7 @@ import samurai_env
 from docs import tables
 from experiments import leaderboard, readme_tables, train_ppo
 from experiments.benchmark.timing import Figure
-from experiments.common import markdown as pages
+from experiments.common import markdown
 from experiments.common.markdown import fill, refresh, table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,7 +126,7 @@ def test_a_table_escapes_bars_and_aligns_numbers() -> None:
 
 
 def test_stale_pages_are_found_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "ROOT", tmp_path)
+    monkeypatch.setattr(markdown, "ROOT", tmp_path)
     (tmp_path / "page.md").write_text("<!-- x -->\n<!-- /x -->\n", encoding="utf-8")
     wanted = {"page.md": {"x": "text"}}
     assert refresh(wanted, write=False) == ["page.md"]

@@ -198,7 +198,7 @@ def test_no_position_of_a_game_contradicts_itself(game) -> None:
         variant.check(states)
         for seat in range(variant.num_players):
             for i in range(len(states)):
-                batch_kernels(variant.game).determinize(states, i, seat, np.array([i], np.uint64))
+                batch_kernels(variant.game).determinize_one(states, i, seat, np.array([i], np.uint64))
             variant.check(states)
 
 

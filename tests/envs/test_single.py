@@ -383,7 +383,7 @@ def test_the_ready_opponents(variant) -> None:
     info = halfway(env)
     legal = np.flatnonzero(info["action_mask"])
     scores = np.zeros(variant.num_actions)
-    batch_kernels(variant.game).write_advice(env.position.states, 0, scores)
+    batch_kernels(variant.game).write_policy(env.position.states, 0, scores)
     best = legal[scores[legal] == scores[legal].max()]
     for name, allowed in (("random", legal), ("greedy", best)):
         assert {env._ready(name) for _ in range(25 * len(allowed))} == set(allowed.tolist())

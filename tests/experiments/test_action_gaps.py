@@ -7,9 +7,10 @@ import pytest
 import torch
 from rich.console import Console
 
-from agents.api import make_agent
-from agents.networks.network import NetworkForm, PolicyValueNet, save_network
-from experiments import action_gaps as gains
+from agents.networks.files import save_network
+from agents.networks.network import NetworkConfig, PolicyValueNet
+from agents.registry import make_agent
+from experiments import action_gaps
 from experiments.action_gaps import Config, Gains, draw_positions, legal_actions, main, measure
 from samurai_env import make_variant
 from samurai_env.core.batch import batch_kernels
@@ -36,37 +37,37 @@ def test_positions_have_a_choice_and_are_of_all_stages() -> None:
 
 
 def test_who_plays_better_gains_and_who_plays_worse_loses(tmp_path) -> None:
-    found = measure(settings(tmp_path, agents=("random", "greedy", "counsel"), positions=240, games=16), QUIET)
-    random, greedy, counsel = (found.of(agent) for agent in ("random", "greedy", "counsel"))
+    found = measure(settings(tmp_path, agents=("random", "greedy", "lookahead"), positions=240, games=16), QUIET)
+    random, greedy, lookahead = (found.of(agent) for agent in ("random", "greedy", "lookahead"))
     assert not greedy.any()  # the base itself
     assert random.mean() + 2 * random.std() / 240**0.5 < 0
     assert random.mean() < -0.02
-    assert counsel.mean() > random.mean() + 0.02
+    assert lookahead.mean() > random.mean() + 0.02
 
 
 def test_worths_are_what_playing_on_brings(tmp_path) -> None:
     config = settings(tmp_path, agents=("random",))
     found = measure(config, QUIET)
     variant = make_variant("samurai_card")
-    loops, greedy = batch_kernels(variant.game), make_agent("greedy", variant)
+    kernels, greedy = batch_kernels(variant.game), make_agent("greedy", variant)
     states = draw_positions(variant, "greedy", 24, 1)
     (position, action), worth = next(iter(found.worths.items()))
     ends = []
     for trial in range(400):
         game, seat = states[position : position + 1].copy(), int(states["seat"][position])
-        loops.determinize(game, 0, seat, np.array([trial], np.uint64))
-        loops.step_all(game, np.array([action]))
+        kernels.determinize_one(game, 0, seat, np.array([trial], np.uint64))
+        kernels.step_all(game, np.array([action]))
         while not game["over"][0]:
-            loops.step_all(game, greedy.act(game, np.array([trial], np.uint64)))
+            kernels.step_all(game, greedy.act(game, np.array([trial], np.uint64)))
         out = np.zeros(2)
-        loops.write_returns(game, 0, out)
+        kernels.write_returns(game, 0, out)
         ends.append(out[seat])
     assert abs(np.mean(ends) - worth) < 4 * (np.std(ends) + 0.05) / 16**0.5
 
 
 def test_it_goes_on_where_it_stopped_and_with_more_agents(tmp_path, monkeypatch) -> None:
-    whole = measure(settings(tmp_path / "whole", agents=("random", "counsel")), QUIET)
-    kept = gains.by_blocks
+    whole = measure(settings(tmp_path / "whole", agents=("random", "lookahead")), QUIET)
+    kept = action_gaps.by_blocks
 
     def stopping(work, tasks, config, console, name):
         for number, done in enumerate(kept(work, tasks, config, console, name)):
@@ -74,12 +75,12 @@ def test_it_goes_on_where_it_stopped_and_with_more_agents(tmp_path, monkeypatch)
             if name == "random" and number == 1:
                 raise KeyboardInterrupt("stopped")
 
-    monkeypatch.setattr(gains, "by_blocks", stopping)
+    monkeypatch.setattr(action_gaps, "by_blocks", stopping)
     with pytest.raises(KeyboardInterrupt):
         measure(settings(tmp_path / "parts", agents=("random",)), QUIET)
-    monkeypatch.setattr(gains, "by_blocks", kept)
+    monkeypatch.setattr(action_gaps, "by_blocks", kept)
     assert len(json.loads((tmp_path / "parts" / "gains.json").read_text())["choices"]["random"]) == 16
-    measure(settings(tmp_path / "parts", agents=("counsel",)), QUIET)  # while the other is half asked
+    measure(settings(tmp_path / "parts", agents=("lookahead",)), QUIET)  # while the other is half asked
     parts = measure(settings(tmp_path / "parts", agents=("random",)), QUIET)
     assert parts.choices == whole.choices
     assert parts.worths == whole.worths
@@ -105,7 +106,7 @@ def test_the_table_and_what_is_refused(tmp_path, capsys) -> None:
 def test_a_network_that_has_changed_is_refused(tmp_path) -> None:
     def save(seed: int) -> None:
         torch.manual_seed(seed)
-        form = NetworkForm(make_variant("samurai_card").spec, "flat", (8,))
+        form = NetworkConfig(make_variant("samurai_card").spec, "flat", (8,))
         save_network(PolicyValueNet(form), tmp_path / "net.safetensors", {})
 
     config = settings(tmp_path / "out", agents=(f"ppo:{tmp_path / 'net.safetensors'}",), games=2)

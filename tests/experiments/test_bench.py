@@ -10,11 +10,7 @@ import pytest
 from rich.console import Console
 
 from experiments import bench
-from experiments.benchmark import components as bench_parts
-from experiments.benchmark import page as bench_page
-from experiments.benchmark import peer_table as bench_peers
-from experiments.benchmark import peers, timing
-from experiments.benchmark import scaling as bench_growth
+from experiments.benchmark import components, page, peer_table, peers, scaling, timing
 from experiments.benchmark.timing import Figure, Meter
 from samurai_env import make_variant
 from samurai_env.envs.vector import GameVectorEnv
@@ -33,7 +29,7 @@ def test_every_part_gives_figures(tmp_path):
 
 
 def test_a_time_for_each_turns_a_rate_round():
-    assert bench_parts.in_nanoseconds(Figure("copy", "", 1e8, 5e7, 2e8)) == Figure("copy", "ns", 10.0, 5.0, 20.0)
+    assert components.in_nanoseconds(Figure("copy", "", 1e8, 5e7, 2e8)) == Figure("copy", "ns", 10.0, 5.0, 20.0)
 
 
 def test_wrong_settings_are_told():
@@ -93,12 +89,12 @@ def test_own_work_is_not_that_of_others(tmp_path, monkeypatch):
 # --- Side by side ---
 
 
-def a_row(kind=peers.COMPILED, who=bench_peers.OURS, median=10.0, threads=1, disturbed=False):
+def a_row(kind=peers.COMPILED, who=peer_table.OURS, median=10.0, threads=1, disturbed=False):
     return peers.Row(kind, who, "a game", 7, 0, 1, threads, Figure("f", "steps/s", median, 1.0, 20.0, disturbed))
 
 
 def test_peers_that_are_not_installed_are_told_of(tmp_path):
-    rows, problem = bench_peers.peer_rows("pgx", QUICK, tmp_path)
+    rows, problem = peer_table.peer_rows("pgx", QUICK, tmp_path)
     assert (rows, problem) == ([], "pgx is not installed: `make peers` does it")
 
 
@@ -108,33 +104,33 @@ def test_a_peer_that_fails_keeps_its_figures(tmp_path):
     line = json.dumps(peers.asdict(a_row(who="pgx 1")))
     python.write_text(f"#!/bin/sh\necho '{line}'\necho 'ImportError: no jax' >&2\nexit 1\n")
     python.chmod(0o755)
-    rows, problem = bench_peers.peer_rows("pgx", QUICK, tmp_path)
+    rows, problem = peer_table.peer_rows("pgx", QUICK, tmp_path)
     assert rows == [a_row(who="pgx 1")]
     assert problem == "pgx stopped after 1 figures: ImportError: no jax"
 
 
 def test_every_kind_of_work_is_done_here():
-    kinds = [row.kind for row in bench_peers.our_rows(make_variant("samurai"), QUICK, train=False)]
+    kinds = [row.kind for row in peer_table.our_rows(make_variant("samurai"), QUICK, train=False)]
     assert set(kinds) == set(peers.KINDS) - {peers.TRAINING}
 
 
 def test_ratios_compare_like_with_like():
     rows = [a_row(), a_row(threads=2, median=18.0), a_row(who="peer 1", median=4.0), a_row(peers.LOOP, "peer 1", 4.0)]
-    assert [ratio for _, ratio in bench_peers.with_ratios(rows)] == [None, None, 2.5, None]
+    assert [ratio for _, ratio in peer_table.with_ratios(rows)] == [None, None, 2.5, None]
 
 
 def test_the_scripts_of_all_peers_are_there():
-    for peer in bench_peers.PEERS:
-        assert (bench_peers.ROOT / "experiments" / "peers" / f"{peer}.py").exists()
+    for peer in peer_table.PEERS:
+        assert (peer_table.ROOT / "experiments" / "peers" / f"{peer}.py").exists()
 
 
 # --- Growth ---
 
 
 def test_growth_is_measured_and_drawn(tmp_path, monkeypatch):
-    monkeypatch.setattr(bench_growth, "BATCHES", (1, 4))
-    monkeypatch.setattr(bench_growth, "SIMULATIONS", (1, 10))
-    monkeypatch.setattr(bench_growth, "MEASURED_GAMES", 16)
+    monkeypatch.setattr(scaling, "BATCHES", (1, 4))
+    monkeypatch.setattr(scaling, "SIMULATIONS", (1, 10))
+    monkeypatch.setattr(scaling, "MEASURED_GAMES", 16)
     report = bench.main(bench.Config(**SMALL, growth=True, json=tmp_path / "growth.json"))
     curves = {(point["curve"], point["size"]) for point in report["games"]}
     assert {("2 players", 1), ("4 players", 4), ("2 players, 2 threads", 4)} <= curves
@@ -150,16 +146,16 @@ def test_growth_is_measured_and_drawn(tmp_path, monkeypatch):
 
 
 def test_results_become_the_parts_of_the_page(tmp_path):
-    assert all("No results are kept yet" in part for part in bench_page.page_parts(tmp_path).values())
+    assert all("No results are kept yet" in part for part in page.page_parts(tmp_path).values())
     head = {"variant": "samurai players=2", "version": "1", "commit": "abc", "machine": "m", "command": "bench"}
     rows = [a_row(median=1e6), a_row(who="peer 1", median=4e5, disturbed=True)]
     found = {**head, "rows": [peers.asdict(row) for row in rows], "missing": ["pgx is not installed"]}
     (tmp_path / "peers.json").write_text(json.dumps(found))
     point = {"curve": "2 players", "size": 4, "figure": vars(Figure("f", "steps/s", 5e6, 4e6, 6e6))}
-    memory = vars(bench_growth.memory(make_variant("samurai")))
+    memory = vars(scaling.memory(make_variant("samurai")))
     found = {**head, "games": [point], "simulations": [point], "memory": [memory]}
     (tmp_path / "growth.json").write_text(json.dumps(found))
-    made = bench_page.page_parts(tmp_path)
+    made = page.page_parts(tmp_path)
     assert "| peer 1 | a game | 7, - | 1 | 1 | **400 k**\\* (1.00 to 20.00) | steps/s | 2.50 x |" in made["peers"]
     assert "- pgx is not installed.\n" in made["peers"]
     assert "2 players, 4 games, **5.00 M** (4.00 M to 6.00 M) steps/s" in made["growth"]

@@ -12,7 +12,7 @@ import torch
 from rich.console import Console
 from safetensors.torch import load_file, save_file
 
-from agents.networks.network import load_network, read_card
+from agents.networks.files import load_network, read_card
 from experiments.train_ppo import train
 from experiments.training import checkpoint
 from experiments.training import ppo as ppo_learner
@@ -156,7 +156,7 @@ def test_damage_and_missing_settings_are_named(whole, tmp_path):
     del told["config"]["auxiliary"]
     with pytest.raises(ValueError, match="does not say with what --auxiliary it was begun"):
         checkpoint.check_same(told["config"], config)
-    head = json.dumps({"form": dataclasses.asdict(learner.net.form), "notes": told | {"config": {}}})
+    head = json.dumps({"form": dataclasses.asdict(learner.net.config), "notes": told | {"config": {}}})
     for tensors, text in (({}, "does not say with what --seed, --num-envs"), (None, "is damaged: ")):
         found = tensors if tensors is not None else {}
         stamp = {"format": checkpoint.FORMAT, "head": head if tensors is not None else "[]"}

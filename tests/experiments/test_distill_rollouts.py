@@ -7,7 +7,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from agents.networks.network import load_network
+from agents.networks.files import load_network
 from experiments.distill_rollouts import (
     Config,
     Positions,
@@ -86,7 +86,7 @@ def test_it_goes_on_where_it_stopped_and_repeats(learned, tmp_path):
 def test_impossible_settings(tmp_path):
     for changes, text in (
         ({"game": "samurai"}, "samurai has no outlook"),
-        ({"playouts": "greedy"}, "--playouts is such as playouts:16,margin=4, not 'greedy'"),
+        ({"playouts": "greedy"}, "--playouts is such as rollout:16,potential_weight=4, not 'greedy'"),
         ({"deals": 16}, "--deals is at least 32, not 16"),
     ):
         with pytest.raises(ValueError, match=text):

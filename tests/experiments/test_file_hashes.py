@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.common.file_hashes import enter, fingerprint
+from experiments.common.file_hashes import check_file_hash, file_hash
 
 
 def test_a_network_that_has_changed_does_not_inherit_results(tmp_path: Path) -> None:
@@ -12,20 +12,22 @@ def test_a_network_that_has_changed_does_not_inherit_results(tmp_path: Path) -> 
     network.parent.mkdir()
     network.write_bytes(b"one")
     spec = f"ppo:{network.parent}"
-    assert fingerprint(spec) == fingerprint(f"search:{network}:30,width=2") != fingerprint("greedy")
+    assert file_hash(spec) == file_hash(f"puct:30,net={network},width=2") != file_hash("greedy")
     for name in (spec, spec, "greedy"):
-        enter(name, known, tmp_path / "results.json")
+        check_file_hash(name, known, tmp_path / "results.json")
     assert list(known) == [spec]
     network.write_bytes(b"two")
     with pytest.raises(ValueError, match="its file has changed"):
-        enter(spec, known, tmp_path / "results.json")
+        check_file_hash(spec, known, tmp_path / "results.json")
 
 
 def test_nor_does_an_agent_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "changing.py").write_text("Agent = 1")
     known = dict[str, str]()
-    enter("changing.Agent:0.5", known, tmp_path / "results.json")
+    check_file_hash("changing.Agent:0.5", known, tmp_path / "results.json")
     (tmp_path / "changing.py").write_text("Agent = 2")
-    with pytest.raises(ValueError, match=r"results\.json is of another changing\.Agent:0\.5: its file has changed"):
-        enter("changing.Agent:0.5", known, tmp_path / "results.json")
+    with pytest.raises(
+        ValueError, match=r"results\.json holds results of another changing\.Agent:0\.5: its file has changed"
+    ):
+        check_file_hash("changing.Agent:0.5", known, tmp_path / "results.json")

@@ -18,7 +18,7 @@ name = "fearful"
 spec = "mcts:SIMULATIONS,paranoid=1"
 [[variant]]
 name = "led"
-spec = "search:NETWORK:SIMULATIONS"
+spec = "puct:SIMULATIONS,net=NETWORK"
 """
 
 
@@ -34,7 +34,7 @@ def test_which_variants_a_game_has(two) -> None:
     assert list(wanted(Config(), make_variant("samurai", 3))) == ["plain", "fearful"]
     assert list(wanted(Config(), make_variant("samurai_spirit", 3))) == ["plain"]
     led = wanted(Config(network="a/net"), make_variant("samurai"))
-    assert led["led"] == "search:a/net:SIMULATIONS"
+    assert led["led"] == "puct:SIMULATIONS,net=a/net"
 
 
 def test_positions_are_of_a_whole_game() -> None:

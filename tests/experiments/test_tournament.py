@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from agents.spec import split_agent_specs
 from experiments import leaderboard, tournament
-from experiments.common.cli import Interrupt, run_program, split_specs
+from experiments.common.cli import Interrupt, run_program
 from experiments.common.markdown import ROOT
 from experiments.evaluation.matches import Timed
 from experiments.evaluation.matchups import Chunk, Meeting, Results
@@ -21,16 +22,22 @@ QUIET = Console(quiet=True)
 
 
 def test_specs_may_be_separated_by_commas():
-    assert split_specs(["random,greedy", "mcts:1000,greedy=0,depth=-1,flat:20", "ppo:a/b=c.safetensors"]) == (
+    assert split_agent_specs(
+        ["random,greedy", "mcts:1000,rollout_greedy=0,rollout_depth=-1,flat_mc:20", "ppo:a/b=c.safetensors"]
+    ) == (
         "random",
         "greedy",
-        "mcts:1000,greedy=0,depth=-1",
-        "flat:20",
+        "mcts:1000,rollout_greedy=0,rollout_depth=-1",
+        "flat_mc:20",
         "ppo:a/b=c.safetensors",
     )
     # "greedy" is a setting of the search as well as an agent; what follows it tells.
-    assert split_specs(["mcts:9,greedy=0.5,greedy,ppo:x"]) == ("mcts:9,greedy=0.5", "greedy", "ppo:x")
-    assert split_specs(["random,", "greedy"]) == ("random", "greedy")
+    assert split_agent_specs(["mcts:9,rollout_greedy=0.5,greedy,ppo:x"]) == (
+        "mcts:9,rollout_greedy=0.5",
+        "greedy",
+        "ppo:x",
+    )
+    assert split_agent_specs(["random,", "greedy"]) == ("random", "greedy")
     assert tournament.Config(agents=("random,greedy",)).agents == ("random", "greedy")
 
 
@@ -235,7 +242,7 @@ def test_how_the_benchmark_page_observes_and_redeals():
     assert len({copy.tobytes() for copy in names["copies"]}) == 8
     for j in range(8):
         again = np.zeros_like(names["seen"])
-        names["loops"].by_encoding["flat"].write_observation(names["copies"], j, names["seat"], again)
+        names["kernels"].by_encoding["flat"].write_observation(names["copies"], j, names["seat"], again)
         assert (again == names["seen"]).all()
 
 

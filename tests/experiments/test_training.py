@@ -8,14 +8,14 @@ import pytest
 import torch
 from rich.console import Console
 
-from agents.api import make_agent
 from agents.arena import decision_keys
-from agents.networks.agent import PPOAgent
-from agents.networks.features import Advice
-from agents.networks.network import read_card
+from agents.heuristics import ActionFeatures
+from agents.networks.agent import NetworkAgent
+from agents.networks.files import read_card
 from agents.networks.sampling import sample
-from agents.search.puct import SearchAgent, Settings
-from experiments import export as publish
+from agents.registry import make_agent
+from agents.search.puct import PUCTAgent, PUCTConfig
+from experiments import export
 from experiments.train_ppo import train
 from experiments.training import checkpoint
 from experiments.training.config import Config
@@ -115,10 +115,10 @@ def test_imitation_learns_the_teachers_choice_and_then_stops(tmp_path):
         ({"teacher": "past", "teacher_steps": 9}, "past is a rival"),
         ({"opponents": ("past",)}, "past is a rival"),
         ({"rivals": ("past:3",)}, "the rival past stands alone, not as 'past:3'"),
-        ({"teacher": "self:10"}, "--teacher self:10 needs --teacher-steps"),
-        ({"teacher": "self:0", "teacher_steps": 9}, "at least 1 simulation"),
+        ({"teacher": "puct:10,net=self"}, "--teacher puct:10,net=self needs --teacher-steps"),
+        ({"teacher": "puct:0,net=self", "teacher_steps": 9}, "at least 1 simulation"),
         ({"teacher": "self", "teacher_steps": 9}, "self takes a number of simulations"),
-        ({"teacher": "self:9,mix=7", "teacher_steps": 9}, "mix is a share from 0 to 1"),
+        ({"teacher": "puct:9,net=self,rollout_weight=7", "teacher_steps": 9}, "mix is a share from 0 to 1"),
         ({"auxiliary": -1.0}, "--auxiliary is at least 0"),
     ],
 )
@@ -129,7 +129,7 @@ def test_teachers_and_rivals_that_cannot_be(changes, message, tmp_path):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("spec", ["mcts:30", "self:10"])
+@pytest.mark.parametrize("spec", ["mcts:30", "puct:10,net=self"])
 def test_a_search_teaches_how_often_it_tried_each_action(spec, threads, tmp_path):
     learner = Learner(small(tmp_path, advised=True))
     learner.collect()
@@ -138,14 +138,14 @@ def test_a_search_teaches_how_often_it_tried_each_action(spec, threads, tmp_path
     if spec == "mcts:30":
         searcher = make_agent(spec, learner.variant)
     else:
-        searcher = SearchAgent(learner.variant, learner.mean_net, Settings(10))
-    found = searcher.visits(states, keys)
+        searcher = PUCTAgent(learner.variant, learner.mean_net, PUCTConfig(10))
+    found = searcher.search(states, keys)
     actions, wanted = Teacher(learner.variant, spec, learner.mean_net, threads).decide(states, keys)
     assert actions.tolist() == found.actions.tolist()
     assert np.allclose(wanted.sum(1), 1)
-    alone, whole = Teacher(learner.variant, "self:1", learner.mean_net, 1).decide(states, keys)
+    alone, whole = Teacher(learner.variant, "puct:1,net=self", learner.mean_net, 1).decide(states, keys)
     assert (whole.argmax(1) == alone).all() and whole.sum() == 8
-    assert np.allclose(wanted * np.square(found.counts).sum(1, keepdims=True), np.square(found.counts))
+    assert np.allclose(wanted * np.square(found.visits).sum(1, keepdims=True), np.square(found.visits))
 
 
 def test_a_network_that_teaches_itself_keeps_its_choices_and_learns_what_to_expect(tmp_path):
@@ -155,7 +155,7 @@ def test_a_network_that_teaches_itself_keeps_its_choices_and_learns_what_to_expe
     large = {"num_envs": 32, "num_steps": 128, "minibatch": 512, "learning_rate": 3e-3}
     learner = Learner(small(tmp_path, advised=True, gae_lambda=1.0, value_weight=5.0, **large, **again))
     states = learner.env.states.copy()
-    before, _ = PPOAgent(learner.variant, deepcopy(learner.net).eval()).evaluate(states)
+    before, _ = NetworkAgent(learner.variant, deepcopy(learner.net).eval()).evaluate(states)
     actions, wanted = learner.teacher.decide(states, np.zeros(len(states), np.uint64))
     assert actions.tolist() == before.argmax(1).tolist()
     assert np.allclose(wanted, before.exp(), atol=1e-6)
@@ -163,13 +163,13 @@ def test_a_network_that_teaches_itself_keeps_its_choices_and_learns_what_to_expe
     while learner.imitating:
         learner.collect()
         explained.append(learner.update()["explained_variance"])
-    after, _ = PPOAgent(learner.variant, learner.mean_net).evaluate(states)
+    after, _ = NetworkAgent(learner.variant, learner.mean_net).evaluate(states)
     assert np.mean(explained[-4:]) > np.mean(explained[:4])
     assert (before.exp() * (before - after)).sum(1).max() < 1e-3
 
 
 def test_expert_iteration_learns_from_the_choices_of_its_own_search(tmp_path):
-    learner = Learner(small(tmp_path, advised=True, teacher="self:10", teacher_steps=1000, total_steps=1000))
+    learner = Learner(small(tmp_path, advised=True, teacher="puct:10,net=self", teacher_steps=1000, total_steps=1000))
     losses = []
     while learner.imitating:
         learner.collect()
@@ -248,7 +248,7 @@ def repeated_and_resumed(tmp_path, changes):
     return straight
 
 
-@pytest.mark.parametrize("teaching", [{}, {"advised": True, "teacher": "self:5", "teacher_steps": 9999}])
+@pytest.mark.parametrize("teaching", [{}, {"advised": True, "teacher": "puct:5,net=self", "teacher_steps": 9999}])
 def test_a_run_with_all_that_helps_in_training_repeats_and_resumes(teaching, tmp_path):
     changes = {"privileged": True, "auxiliary": 0.5, "rivals": ("greedy", "past"), "total_steps": 2 * 8 * 16} | teaching
     repeated_and_resumed(tmp_path, changes)
@@ -271,9 +271,9 @@ def test_an_advised_network_begins_as_the_built_in_player(game, tmp_path):
     learner = Learner(small(tmp_path, game=game, advised=True))
     learner.collect()
     states = learner.env.states
-    scores = Advice(learner.variant).outlooks(states)[:, :, 0]
-    chosen = PPOAgent(learner.variant, learner.net).act(states, np.zeros(8, np.uint64))
-    assert (scores[np.arange(8), chosen] <= 0.1 * float(learner.net.temperature)).all()
+    scores = ActionFeatures(learner.variant).compute(states)[:, :, 0]
+    chosen = NetworkAgent(learner.variant, learner.net).act(states, np.zeros(8, np.uint64))
+    assert (scores[np.arange(8), chosen] <= 0.1 * float(learner.net.prior_temperature)).all()
     learner.update()
     assert torch.isfinite(weights(learner)).all()
 
@@ -308,7 +308,7 @@ def test_decisions_of_rivals_are_played_by_them_and_not_learned(players, tmp_pat
 @pytest.mark.parametrize("encoding", ["flat", "tokens"])
 def test_inputs_are_standardised_by_random_play(tmp_path, encoding):
     learner = Learner(small(tmp_path, encoding=encoding))
-    rows = random_play(learner.variant, learner.net.form, learner.config.seed)[0].flatten(1).float()
+    rows = random_play(learner.variant, learner.net.config, learner.config.seed)[0].flatten(1).float()
     inputs = (rows - learner.net.mean) * learner.net.scale
     assert inputs.mean(0).abs().max() < 1e-3
     assert inputs.std(0).max() < 1.001
@@ -318,7 +318,7 @@ def test_inputs_are_standardised_by_random_play(tmp_path, encoding):
 def test_a_published_network_is_half_as_large_and_plays_alike(tmp_path):
     run, file = tmp_path / "run", tmp_path / "kept" / "net.safetensors"
     learner = train(small(run, hidden=(64, 64), advised=True, total_steps=256), Console(quiet=True))
-    publish.main(publish.Config(run, file))
+    export.main(export.Config(run, file))
     assert file.stat().st_size < 0.55 * (run / "model.safetensors").stat().st_size
     agents = [make_agent(f"ppo:{path}", learner.variant) for path in (run, file)]
     full, half = (agent.evaluate(learner.env.states) for agent in agents)
@@ -328,10 +328,10 @@ def test_a_published_network_is_half_as_large_and_plays_alike(tmp_path):
     assert card["command"].startswith("python -m experiments.train_ppo --run")
     assert card["steps"] == 256
     with pytest.raises(ValueError, match="is there already: add --replace"):
-        publish.main(publish.Config(run, file))
-    publish.main(publish.Config(run, file, replace=True))
+        export.main(export.Config(run, file))
+    export.main(export.Config(run, file, replace=True))
     with pytest.raises(ValueError, match="name ends in"):
-        publish.main(publish.Config(run, tmp_path / "net"))
+        export.main(export.Config(run, tmp_path / "net"))
 
 
 def test_a_card_tells_how_the_network_was_made_with_which_its_run_began(tmp_path):

@@ -8,8 +8,7 @@ goes to the sole highest influence around it, else to nobody. When the lands are
 
 import numpy as np
 
-from samurai_env.core import bits
-from samurai_env.core import payoffs as winning
+from samurai_env.core import bits, payoffs
 from samurai_env.core import rng as random
 from samurai_env.core.encoding import Block, Encoding
 from samurai_env.core.game import Game, Kernels, Option
@@ -95,7 +94,7 @@ def captured(state):
                 break
             influence[tile // KINDS] += STRENGTH[tile % KINDS, figure]
         else:
-            highest = winning.most(influence, (1 << n) - 1)
+            highest = payoffs.most(influence, (1 << n) - 1)
             for seat in range(n):
                 figures[seat] += highest == 1 << seat
     return figures
@@ -104,7 +103,7 @@ def captured(state):
 @jit
 def returns(state, out):
     n = state.laid.shape[0]
-    winning.pay(winning.most(captured(state), (1 << n) - 1) if state.over else 0, n, out)
+    payoffs.pay(payoffs.most(captured(state), (1 << n) - 1) if state.over else 0, n, out)
 
 
 @jit

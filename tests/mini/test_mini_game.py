@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from agents.api import Agent, make_agent
-from agents.search.mcts import MCTSAgent, Settings
+from agents.api import Agent
+from agents.registry import make_agent
+from agents.search.mcts import MCTSAgent, MCTSConfig
 from experiments import bench, play, tournament, train_ppo, watch
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import standings
@@ -28,8 +29,7 @@ from samurai_env.game_record import GameRecord
 from samurai_env.perft import perft
 from tests.agents import test_agents
 from tests.common.variants import all_variants, cross_section, label
-from tests.core import test_game_record as test_record
-from tests.core import test_hidden_information as test_hidden
+from tests.core import test_game_record, test_hidden_information
 from tests.envs import test_aec, test_bad_input, test_single, test_vector
 from tests.mini.game import ACTIONS, GAME
 from tests.reference import mini as exact
@@ -74,10 +74,10 @@ ANY_GAME = [
 ] + [
     test_bad_input.test_a_spec_is_read_as_it_was_written,
     test_bad_input.test_an_illegal_action_is_named_and_changes_nothing,
-    test_hidden.test_redetermination_depends_on_its_stream_alone,
-    test_hidden.test_redetermination_keeps_what_the_seat_knows,
-    test_hidden.test_redetermined_games_can_be_played_to_the_end,
-    test_record.test_a_game_written_is_the_game_read,
+    test_hidden_information.test_redetermination_depends_on_its_stream_alone,
+    test_hidden_information.test_redetermination_keeps_what_the_seat_knows,
+    test_hidden_information.test_redetermined_games_can_be_played_to_the_end,
+    test_game_record.test_a_game_written_is_the_game_read,
 ]
 CASES = [
     pytest.param(test, variant, id=f"{test.__name__}-{label(variant)}")
@@ -260,12 +260,12 @@ def decide(agent: Agent, position: Position, key: int) -> str:
 
 def searched(simulations: int, **settings) -> tuple[int, int, np.ndarray]:
     """Moves that are not the best, tables on which not every move is, and how far off the values at the root are."""
-    agent, wrong, mattered, errors = MCTSAgent(OPEN, Settings(simulations, **settings)), 0, 0, []
+    agent, wrong, mattered, errors = MCTSAgent(OPEN, MCTSConfig(simulations, **settings)), 0, 0, []
     for key, state in enumerate(some_states(300)):
         sign = 1 if state.seat == 0 else -1
         values = {move: sign * exact.value(exact.after(state, move)) for move in exact.moves(state)}
         best, position = max(values.values()), position_of(OPEN, state)
-        errors.append(abs(agent.visits(position.states, np.array([key], np.uint64))[2][0, state.seat] - best))
+        errors.append(abs(agent.search(position.states, np.array([key], np.uint64))[2][0, state.seat] - best))
         tile = decide(agent, position, key)
         wrong += values[tile, decide(agent, position, key)] < best
         mattered += min(values.values()) < best

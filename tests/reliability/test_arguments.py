@@ -6,9 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from agents.api import make_agent
 from agents.arena import play_games
 from agents.networks.sampling import sample
+from agents.registry import make_agent
 from samurai_env import make_variant
 from samurai_env.core.bits import pick_legal
 from samurai_env.envs.aec import GameAEC
@@ -22,7 +22,7 @@ VARIANT = make_variant("samurai", 2)
 SHORT = make_variant("samurai_card", 2)  # its games are quickly played
 NO_INTEGERS = [3.9, 3.0, "5", b"5", None, True, np.bool_(True), np.float64(3), [3], np.array([3]), np.array(3.0), 3j]
 HUGE = [2**31, 2**63 - 1, 2**63, 2**64, 2**64 + 1, 10**400, 10**5000]
-PLAYERS = ["random", "greedy", "counsel", "mcts:4", "flat:4", "playouts:1", "untrained"]
+PLAYERS = ["random", "greedy", "lookahead", "mcts:4", "flat_mc:4", "rollout:1", "untrained"]
 
 
 def one(number: int) -> list:

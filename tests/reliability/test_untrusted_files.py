@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.api import make_agent
-from agents.networks.network import NetworkForm, PolicyValueNet, load_network, save_network
+from agents.networks.files import load_network, save_network
+from agents.networks.network import NetworkConfig, PolicyValueNet
+from agents.registry import make_agent
 from experiments.action_gaps import Config as GainsConfig
 from experiments.action_gaps import Gains
 from experiments.common.markdown import RESULTS, ROOT
@@ -78,7 +79,7 @@ def test_brackets_in_strings_do_not_count() -> None:
 @pytest.fixture
 def network(tmp_path) -> Path:
     path = tmp_path / "net.safetensors"
-    save_network(PolicyValueNet(NetworkForm(make_variant("samurai").spec, "flat", (8,))), path, {"steps": 1})
+    save_network(PolicyValueNet(NetworkConfig(make_variant("samurai").spec, "flat", (8,))), path, {"steps": 1})
     return path
 
 

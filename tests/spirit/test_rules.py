@@ -97,12 +97,12 @@ def test_first_seat_and_seating():
 
 
 def test_at_least_two_dolls_under_the_two_player_rules():
-    loops, states = batch_kernels(GAME), GAME.variant(1, difficulty="easy").new(3000)
-    loops.begin(states, np.arange(3000, dtype=np.uint64))
+    kernels, states = batch_kernels(GAME), GAME.variant(1, difficulty="easy").new(3000)
+    kernels.reset_all(states, np.arange(3000, dtype=np.uint64))
     dolls = np.sum((states["where"] == RAIDERS) & (cards.SYMBOL == cards.DOLL), axis=1)
     assert dolls.min() == 2
     free = GAME.variant(3, difficulty="easy").new(3000)
-    loops.begin(free, np.arange(3000, dtype=np.uint64))
+    kernels.reset_all(free, np.arange(3000, dtype=np.uint64))
     assert np.sum((free["where"] == RAIDERS) & (cards.SYMBOL == cards.DOLL), axis=1).min() < 2
 
 
@@ -901,7 +901,7 @@ def some_positions(variant, seed: int, games: int = 3, random_share: float = 0.3
         position = Position(variant, seed * 1000 + game)
         while not position.over:
             yield position
-            batch_kernels(GAME).write_advice(position.states, 0, scores)
+            batch_kernels(GAME).write_policy(position.states, 0, scores)
             legal = position.legal_actions()
             states = rng.choice(legal) if rng.random() < random_share else max(legal, key=lambda a: scores[a])
             position.step(int(states))

@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-
-from agents.api import make_agent
 from agents.search.rollouts import no_evaluation
+
+from agents.registry import make_agent
 from samurai_env.core import bits
 from samurai_env.core import rng as random
 from samurai_env.core.game import Game, Variant
@@ -30,7 +30,7 @@ evaluate: Any = None
 outlook: Any = None
 observe: Any = None
 
-SEARCHERS = ["mcts:16", "flat:2", "playouts:1", "greedy", "counsel"]
+SEARCHERS = ["mcts:16", "flat_mc:2", "rollout:1", "greedy", "lookahead"]
 FINE, NOTHING_LEGAL, OTHER_LEGAL, NOT_FINITE = 0, -1, -2, -3
 WORDS = {
     NOTHING_LEGAL: "no legal action",
@@ -124,7 +124,7 @@ def _play(variant: Variant, decisions: int, seed: int) -> Counter[str]:
         np.zeros((variant.num_actions, len(variant.game.action_features)), np.float32),
     )
     searchers = [
-        make_agent(spec, variant) for spec in SEARCHERS if spec != "counsel" or variant.game.kernels.action_features
+        make_agent(spec, variant) for spec in SEARCHERS if spec != "lookahead" or variant.game.kernels.action_features
     ]
     seen = {name: np.zeros((players, *variant.encoding(name).shape), np.int8) for name in seeing}
     limits = {name: variant.encoding(name).limits() for name in seeing}

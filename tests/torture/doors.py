@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from agents.api import make_agent
 from agents.arena import decision_keys, play_games
-from agents.networks.features import Advice
+from agents.heuristics import ActionFeatures
 from agents.networks.sampling import sample
+from agents.registry import make_agent
 from experiments.evaluation.matches import one_against_others, rotations, team_win_rate, win_share_against
 from samurai_env import find_game, make_variant, parse_variant
 from samurai_env.core.bits import pick_legal
@@ -29,7 +29,7 @@ from samurai_env.position import Position
 from tests.common.positions import play_random, stream
 
 Right = dict[str, Callable[[], Any]]
-PLAYERS = ["random", "greedy", "counsel", "mcts:4", "flat:2", "playouts:1", "untrained"]
+PLAYERS = ["random", "greedy", "lookahead", "mcts:4", "flat_mc:2", "rollout:1", "untrained"]
 # Objects of the project, not values: whoever hands in something else gets Python's own error.
 OBJECTS = ("variant", "position", "agent", "agents", "environment")
 
@@ -205,10 +205,12 @@ def of_agents(variant: Variant, rng: random.Random) -> Iterator[Door]:
     for spec in PLAYERS:
         yield Door(f"{spec}.act", make_agent(spec, variant).act, right, legal, states.tobytes)
     yield Door("visits", make_agent("mcts:4", variant).visits, right)
-    yield Door("worths", make_agent("playouts:1", variant).worths, right)
+    yield Door("worths", make_agent("rollout:1", variant).worths, right)
     yield Door("evaluate", make_agent("untrained", variant).evaluate, {"states": lambda: states})
     for quick in (False, True):
-        yield Door("outlooks", Advice(variant, quick).outlooks, {"states": lambda: states}, unchanged=states.tobytes)
+        yield Door(
+            "outlooks", ActionFeatures(variant, quick).outlooks, {"states": lambda: states}, unchanged=states.tobytes
+        )
     agents = lambda: [make_agent("random", variant)]  # noqa: E731
     seats, seeds = (lambda: np.zeros((2, 2), np.int64)), (lambda: np.array([1, 2], np.uint64))
     yield Door(

@@ -28,8 +28,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from agents.api import make_agent
-from agents.networks.network import NetworkForm, PolicyValueNet, load_network, save_network
+from agents.networks.files import load_network, save_network
+from agents.networks.network import NetworkConfig, PolicyValueNet
+from agents.registry import make_agent
 from experiments import leaderboard, readme_tables
 from experiments.action_gaps import Config as GainsConfig
 from experiments.action_gaps import Gains
@@ -51,8 +52,14 @@ SECONDS, BYTES = 1.0, 200 * 2**20  # for one input; processor time, memory
 LONGEST = 300  # characters of a refusal
 BETWEEN = b"\n--8<--\n"  # card and weights of a network
 SPECS = [
-    *("greedy", "mcts:8,depth=4,greedy=1,exploration=1.5", "flat:8", "playouts:4,margin=4", "ppo:runs/none"),
-    *("search:runs/none:8,mix=0.5", "counsel", "untrained"),
+    *(
+        "greedy",
+        "mcts:8,rollout_depth=4,rollout_greedy=1,c_puct=1.5",
+        "flat_mc:8",
+        "rollout:4,potential_weight=4",
+        "ppo:runs/none",
+    ),
+    *("puct:8,net=runs/none,rollout_weight=0.5", "lookahead", "untrained"),
 ]
 HEAD = {"base": "greedy", "positions": 4, "games": 2, "seed": 1, "networks": {}}
 GAINS = json.dumps(
@@ -211,7 +218,7 @@ class Readers:
     def new_network(self, variant: Any) -> bytes:
         """Card and weights of a small network."""
         path = self.folder / "net.safetensors"
-        save_network(PolicyValueNet(NetworkForm(variant.spec, "flat", (8,), advised=True)), path, {"steps": 1})
+        save_network(PolicyValueNet(NetworkConfig(variant.spec, "flat", (8,), advised=True)), path, {"steps": 1})
         return path.with_suffix(".json").read_bytes() + BETWEEN + path.read_bytes()
 
     def new_arrays(self) -> bytes:

@@ -57,7 +57,7 @@ def tournament(seed: int) -> Iterator[int]:
 
 def search(seed: int) -> Iterator[int]:
     """Tree search from positions that are saved, restored and looked at in every way; counts decisions."""
-    from agents.api import make_agent
+    from agents.registry import make_agent
     from samurai_env import make_variant
     from samurai_env.position import Position
     from tests.common.positions import play_random, stream

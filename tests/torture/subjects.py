@@ -19,7 +19,7 @@ import numpy as np
 from rich.console import Console
 from safetensors.torch import load_file
 
-from agents.networks.network import load_network, read_card
+from agents.networks.files import load_network, read_card
 from experiments import action_gaps as gains
 from experiments import distill_rollouts as learn_playouts
 from experiments import leaderboard, tournament
@@ -86,7 +86,7 @@ def training(**changes: Any) -> Subject:
 
 def play_out(folder: Path) -> None:
     """Learn from play-outs."""
-    small = {"playouts": "playouts:2,margin=4", "deals": 48, "hidden": (8,), "outlook": 8, "epochs": 2}
+    small = {"playouts": "rollout:2,potential_weight=4", "deals": 48, "hidden": (8,), "outlook": 8, "epochs": 2}
     learn_playouts.learn(learn_playouts.Config(folder / "run", processes=1, **small), QUIET)
 
 
@@ -172,7 +172,9 @@ def compile_into_cache(folder: Path) -> None:
 
 SUBJECTS = {
     "training": training(),
-    "expert iteration": training(teacher="self:4", teacher_steps=256, rivals=("past",), privileged=True, auxiliary=0.1),
+    "expert iteration": training(
+        teacher="puct:4,net=self", teacher_steps=256, rivals=("past",), privileged=True, auxiliary=0.1
+    ),
     "play-outs": Subject(play_out, played_out),
     "tournament": Subject(meet, met),
     "leaderboard": Subject(lead, lambda folder: shares(folder / "small" / "results.json")),

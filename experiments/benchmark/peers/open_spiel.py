@@ -1,4 +1,4 @@
-"""OpenSpiel (C++ games; Lanctot et al., 2019): loops in Python and in C++, MCTS and IS-MCTS."""
+"""OpenSpiel (C++ games; Lanctot et al., 2019): kernels in Python and in C++, MCTS and IS-MCTS."""
 
 import random
 from collections.abc import Callable

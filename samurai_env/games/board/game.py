@@ -6,12 +6,11 @@ from typing import Any
 from samurai_env.core.game import Game, Kernels, Option
 from samurai_env.core.jit import jit
 from samurai_env.games.board import actions, notation, observation, state
-from samurai_env.games.board import determinize as hidden
+from samurai_env.games.board.determinize import determinize
 from samurai_env.games.board.display import scene, text
-from samurai_env.games.board.heuristics import policy as advice
-from samurai_env.games.board.heuristics import value as evaluation
+from samurai_env.games.board.heuristics import policy, value
 from samurai_env.games.board.invariants import broken_invariants
-from samurai_env.games.board.rules import kernels as rules
+from samurai_env.games.board.rules.kernels import legal, reset, returns, step
 from samurai_env.games.board.rules.tiles import HAND, TILES
 from samurai_env.games.board.rules.topology import FIGURES_EACH
 
@@ -61,16 +60,16 @@ GAME = Game(
     max_steps=max_steps,
     encodings=observation.ENCODINGS,
     kernels=Kernels(
-        reset=rules.reset,
-        legal=rules.legal,
-        step=rules.step,
-        returns=rules.returns,
+        reset=reset,
+        legal=legal,
+        step=step,
+        returns=returns,
         potential=potential,
-        determinize=hidden.determinize,
+        determinize=determinize,
         mid_move=mid_move,
         observe=observation.OBSERVE,
-        heuristic_policy=advice.heuristic_policy,
-        heuristic_value=evaluation.heuristic_value,
+        heuristic_policy=policy.heuristic_policy,
+        heuristic_value=value.heuristic_value,
     ),
     format_move=notation.format_move,
     parse_move=notation.parse_move,

@@ -1,7 +1,8 @@
-"""What a seat sees, written as int8 numbers: the encodings `flat`, `tokens` and `planes`.
+"""Observations, int8: the encodings `flat`, `tokens` and `planes`.
 
-Seat-relative: player 0 of an observation is the observer, player 1 the next seat clockwise, and so on.
-An observation is a function of what the seat may know; `tests` hold each against determinization.
+Seat-relative: player 0 of an observation is the observer, player 1 the next seat clockwise, and so on. An observation
+is a function of what the seat may know; the tests hold each against determinization. The functions that write get `at`,
+the offsets of the encoding's blocks, and expect zeros where they write nothing.
 """
 
 from functools import cache
@@ -9,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from samurai_env.core.bits import ONE, has, lowest, popcount, spread
-from samurai_env.core.encoding import Block, Encoding
+from samurai_env.core.encoding import Block, Encoding, block_offsets
 from samurai_env.core.jit import inlined, jit
 from samurai_env.games.board.rules.tiles import KINDS, MOVABLE, STRENGTH, TILES
 from samurai_env.games.board.rules.topology import (
@@ -55,46 +56,37 @@ _TABLE_BLOCKS = [
 
 @inlined
 def hides_captures(state):
-    """Whether the others' captured figures are behind their screens: at the end these are removed."""
+    """Whether captured figures are behind screens, which are removed at the end."""
     return state.hide_captures and state.hand.shape[0] > 2 and not state.over
 
 
 @inlined
-def write_player(state, observer, player, out, i):
-    """Write the player blocks of one player at `out[i:]`; the index after them."""
-    n = state.hand.shape[0]
-    seat = (observer + player) % n
+def write_player(state, observer, player, out, at, row):
+    """Write the player blocks of one player as their row `row`."""
+    seat = (observer + player) % state.hand.shape[0]
     for kind in range(KINDS):
-        out[i + kind] = state.unseen[seat, kind]
-    i += KINDS
-    out[i] = state.hand_size[seat]
-    out[i + 1] = state.supply_size[seat]
-    i += 2
+        out[at.unseen + KINDS * row + kind] = state.unseen[seat, kind]
+    out[at.hand_size + row] = state.hand_size[seat]
+    out[at.supply_size + row] = state.supply_size[seat]
     hidden = player > 0 and hides_captures(state)
     for figure in range(3):
-        out[i + figure] = HIDDEN if hidden else state.captured[seat, figure]
-    i += 3
-    out[i] = seat == state.seat and not state.over
-    return i + 1
+        out[at.captured + 3 * row + figure] = HIDDEN if hidden else state.captured[seat, figure]
+    out[at.to_move + row] = seat == state.seat and not state.over
 
 
 @inlined
-def write_table(state, out, i):
-    """Write the table blocks at `out[i:]` (zeros before); the index after them."""
+def write_table(state, out, at):
+    """Write the table blocks."""
     for figure in range(3):
-        out[i + figure] = state.aside[figure]
-        out[i + 3 + figure] = state.pool[figure]
-    i += 6
+        out[at.aside + figure] = state.aside[figure]
+        out[at.pool + figure] = state.pool[figure]
     running = not state.over  # at the end nothing is decided and no turn goes on
-    out[i + state.phase] = running
-    i += len(PHASES)
+    out[at.phase + state.phase] = running
     if state.tile >= 0:
-        out[i + state.tile] = 1
-    i += KINDS
-    out[i] = state.plain_played if running else 0
-    out[i + 1] = state.may_end if running else 0
-    out[i + 2] = state.edition
-    return i + 3
+        out[at.tile + state.tile] = 1
+    out[at.plain_played] = state.plain_played if running else 0
+    out[at.may_end] = state.may_end if running else 0
+    out[at.edition_2016] = state.edition
 
 
 # --- flat: every block a copy of a row of the record, or a bit set spread out ---
@@ -122,57 +114,53 @@ def flat(num_players: int) -> Encoding:
     return Encoding((sum(b.size for b in blocks),), 0, blocks, "one number an entry")
 
 
+FLAT = block_offsets(flat, (2, 3, 4))
+
+
 @inlined
 def observe_flat(state, seat, out):
     """Write the `flat` encoding of what `seat` sees into `out` (int8, its size)."""
     n, towns = state.hand.shape[0], state.influence.shape[1]
     lands, seas = state.land_tile.shape[0], state.sea_tile.shape[0]
+    at = FLAT[n]
     out[:] = 0
-    i = 0
     for figure in range(3):
-        spread(state.figures[figure], out[i : i + towns])
-        i += towns
+        row = at.figures + figure * towns
+        spread(state.figures[figure], out[row : row + towns])
     for player in range(n):
-        owner = (seat + player) % n
+        owner, row = (seat + player) % n, at.influence + 3 * towns * player
         for town in range(towns):
             for figure in range(3):
-                out[i + 3 * town + figure] = state.influence[owner, town, figure]
-        i += 3 * towns
+                out[row + 3 * town + figure] = state.influence[owner, town, figure]
     for town in range(towns):
-        out[i + town] = popcount(SETTLEMENT_LAND[town] & state.land_free)
-    i += towns
+        out[at.empty_land + town] = popcount(SETTLEMENT_LAND[town] & state.land_free)
     for player in range(n):
-        first = 1 + KINDS * ((seat + player) % n)
+        first, row = 1 + KINDS * ((seat + player) % n), at.land_owner + lands * player
         for land in range(lands):
-            out[i + land] = first <= state.land_tile[land] < first + KINDS
-        i += lands
+            out[row + land] = first <= state.land_tile[land] < first + KINDS
     for land in range(lands):
         for figure in range(3):
-            out[i + 3 * land + figure] = state.land_strength[land, figure]
-    i += 3 * lands
+            out[at.land_strength + 3 * land + figure] = state.land_strength[land, figure]
     movable = NONE
     for owner in range(n):
         movable |= state.movable[owner]
-    spread(movable, out[i : i + lands])
-    i += lands
-    write_ships(state, seat, out, i)
-    i += n * seas
+    spread(movable, out[at.land_movable : at.land_movable + lands])
+    write_ships(state, seat, out, at.sea_strength, seas)
     for kind in range(KINDS):
-        out[i + kind] = state.hand[seat, kind]
-    i += KINDS
-    i = write_players_flat(state, seat, out, i)
-    i = write_table(state, out, i)
+        out[at.hand + kind] = state.hand[seat, kind]
+    for player in range(n):
+        write_player(state, seat, player, out, at, player)
+    write_table(state, out, at)
     if state.from_land >= 0:
-        out[i + state.from_land] = 1
-    i += lands
+        out[at.from_land + state.from_land] = 1
     if state.from_spot >= 0:
-        out[i + state.from_spot] = 1
+        out[at.from_spot + state.from_spot] = 1
 
 
 @inlined
-def write_ships(state, observer, out, i):
-    """The strengths of the ships, by player and sea hex (zeros before)."""
-    n, seas = state.hand.shape[0], state.sea_tile.shape[0]
+def write_ships(state, observer, out, start, seas):
+    """Write the strengths of the ships, by player and sea hex."""
+    n = state.hand.shape[0]
     for word in range(2):
         filled = ALL_SEA[n, word] & ~state.sea_free[word]
         while filled != NONE:
@@ -180,25 +168,7 @@ def write_ships(state, observer, out, i):
             filled &= filled - ONE
             tile = state.sea_tile[sea] - 1
             player = (tile // KINDS - observer + n) % n
-            out[i + player * seas + sea] = STRENGTH[tile % KINDS, 0]
-
-
-@inlined
-def write_players_flat(state, seat, out, i):
-    """The player blocks, each for all players together; the index after them."""
-    n = state.hand.shape[0]
-    sizes = i + n * KINDS
-    for player in range(n):
-        owner = (seat + player) % n
-        for kind in range(KINDS):
-            out[i + player * KINDS + kind] = state.unseen[owner, kind]
-        out[sizes + player] = state.hand_size[owner]
-        out[sizes + n + player] = state.supply_size[owner]
-        hidden = player > 0 and hides_captures(state)
-        for figure in range(3):
-            out[sizes + 2 * n + 3 * player + figure] = HIDDEN if hidden else state.captured[owner, figure]
-        out[sizes + 5 * n + player] = owner == state.seat and not state.over
-    return i + n * (KINDS + 6)
+            out[start + player * seas + sea] = STRENGTH[tile % KINDS, 0]
 
 
 # --- tokens: one row a hex, then one a player, then one for the table ---
@@ -224,34 +194,33 @@ def _size(blocks: list[Block]) -> int:
 
 
 @inlined
-def write_hex(state, observer, index, out, i):
-    """Write the hex blocks of one hex (numbered settlements, land, sea) at `out[i:]`, zeros before."""
+def write_hex(state, observer, index, out, at):
+    """Write the hex blocks of one hex (numbered settlements, land, sea)."""
     n, towns, lands = state.hand.shape[0], state.influence.shape[1], state.land_tile.shape[0]
     tile = -1
     if index < towns:
-        out[i] = 1
-        out[i + 3] = SIZE[index]
+        out[at.terrain] = 1
+        out[at.size] = SIZE[index]
         for figure in range(3):
-            out[i + 4 + figure] = has(state.figures[figure], index)
+            out[at.figures + figure] = has(state.figures[figure], index)
             for player in range(n):
-                out[i + 7 + figure * n + player] = state.influence[(observer + player) % n, index, figure]
+                out[at.influence + figure * n + player] = state.influence[(observer + player) % n, index, figure]
             if index > 0 and state.from_spot == figure * (towns - 1) + index - 1:
-                out[i + 13 + 4 * n + figure] = 1
-        out[i + 7 + 3 * n] = popcount(SETTLEMENT_LAND[index] & state.land_free)
+                out[at.from_spot + figure] = 1
+        out[at.empty_land] = popcount(SETTLEMENT_LAND[index] & state.land_free)
     elif index < towns + lands:
-        out[i + 1] = 1
+        out[at.terrain + 1] = 1
         tile = state.land_tile[index - towns] - 1
-        out[i + 12 + 4 * n] = state.from_land == index - towns
+        out[at.from_land] = state.from_land == index - towns
     else:
-        out[i + 2] = 1
+        out[at.terrain + 2] = 1
         tile = state.sea_tile[index - towns - lands] - 1
     if tile >= 0:
-        i += 8 + 3 * n
         owner, kind = tile // KINDS, tile % KINDS
-        out[i + (owner - observer + n) % n] = 1
+        out[at.owner + (owner - observer + n) % n] = 1
         for figure in range(3):
-            out[i + n + figure] = STRENGTH[kind, figure]
-        out[i + n + 3] = (MOVABLE >> np.uint32(kind)) & np.uint32(1)
+            out[at.strength + figure] = STRENGTH[kind, figure]
+        out[at.movable] = (MOVABLE >> np.uint32(kind)) & np.uint32(1)
 
 
 SIZE = np.array([s.size for s in SETTLEMENT], np.int8)
@@ -274,25 +243,29 @@ def tokens(num_players: int) -> Encoding:
     )
 
 
+TOKENS = block_offsets(tokens, (2, 3, 4))
+
+
 @jit
 def observe_tokens(state, seat, out):
     """Write the `tokens` encoding of what `seat` sees into `out` (int8, rows x columns)."""
     n = state.hand.shape[0]
     hexes = state.influence.shape[1] + state.land_tile.shape[0] + state.sea_tile.shape[0]
+    at = TOKENS[n]
     out[:] = 0
-    width = 16 + 4 * n
     for index in range(hexes):
-        out[index, 0] = 1
-        write_hex(state, seat, index, out[index], 3)
+        out[index, at.row_type] = 1
+        write_hex(state, seat, index, out[index], at)
     for player in range(n):
         row = out[hexes + player]
-        row[1] = 1
+        row[at.row_type + 1] = 1
         if player == 0:
             for kind in range(KINDS):
-                row[3 + width + kind] = state.hand[seat, kind]
-        write_player(state, seat, player, row, 3 + width + KINDS)
-    out[hexes + n, 2] = 1
-    write_table(state, out[hexes + n], 3 + width + 2 * KINDS + 6)
+                row[at.hand + kind] = state.hand[seat, kind]
+        write_player(state, seat, player, row, at, 0)
+    table = out[hexes + n]
+    table[at.row_type + 2] = 1
+    write_table(state, table, at)
 
 
 # --- planes: the map as a picture, all that is not on the map spread over it ---
@@ -333,26 +306,30 @@ def planes(num_players: int) -> Encoding:
     return Encoding((_size(list(blocks)), height, width), 0, blocks, "planes x rows x columns of the map in play")
 
 
+PLANES = block_offsets(planes, (2, 3, 4))
+
+
 @jit
 def observe_planes(state, seat, out):
     """Write the `planes` encoding of what `seat` sees into `out` (int8, planes x rows x columns)."""
     n = state.hand.shape[0]
     hexes = state.influence.shape[1] + state.land_tile.shape[0] + state.sea_tile.shape[0]
-    width = 16 + 4 * n
+    at = PLANES[n]
+    local = at.hand  # from here on a plane is the same number everywhere
     row = np.zeros(out.shape[0], np.int8)
     for kind in range(KINDS):
-        row[width + kind] = state.hand[seat, kind]
-    i = write_players_flat(state, seat, row, width + KINDS)
-    write_table(state, row, i)
-    for plane in range(width):
-        out[plane] = 0
-    for plane in range(width, out.shape[0]):
+        row[at.hand + kind] = state.hand[seat, kind]
+    for player in range(n):
+        write_player(state, seat, player, row, at, player)
+    write_table(state, row, at)
+    out[:local] = 0
+    for plane in range(local, out.shape[0]):
         out[plane] = row[plane]
     for index in range(hexes):
-        row[:width] = 0
-        write_hex(state, seat, index, row, 0)
+        row[:local] = 0
+        write_hex(state, seat, index, row, at)
         y, x = CELLS[n, index, 0], CELLS[n, index, 1]
-        for plane in range(width):
+        for plane in range(local):
             out[plane, y, x] = row[plane]
 
 

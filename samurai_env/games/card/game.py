@@ -8,19 +8,19 @@ import numpy as np
 from samurai_env.core.game import Game, Kernels
 from samurai_env.core.jit import jit
 from samurai_env.games.card import actions, notation, observation, state
-from samurai_env.games.card import determinize as hidden
+from samurai_env.games.card.determinize import determinize
 from samurai_env.games.card.display import scene, text
-from samurai_env.games.card.heuristics import lookahead as counsel
-from samurai_env.games.card.heuristics import policy as advice
-from samurai_env.games.card.heuristics import value as evaluation
+from samurai_env.games.card.heuristics import lookahead, policy, value
 from samurai_env.games.card.invariants import broken_invariants
-from samurai_env.games.card.rules import card_lists as lists
-from samurai_env.games.card.rules import kernels as rules
+from samurai_env.games.card.rules import card_lists
 from samurai_env.games.card.rules.cards import CARDS_EACH, STONES_EACH
+from samurai_env.games.card.rules.kernels import legal, reset, returns, step
 from samurai_env.games.card.rules.topology import VILLAGES
 
 OPTIONS = {
-    "cards": lists.CardsOption((lists.DEFAULT,), lists.DEFAULT, "the card list, or the name of one read by load_cards")
+    "cards": card_lists.CardsOption(
+        (card_lists.DEFAULT,), card_lists.DEFAULT, "the card list, or the name of one read by load_cards"
+    )
 }
 
 
@@ -31,7 +31,7 @@ def max_steps(num_players: int) -> int:
 
 def settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, np.ndarray]:
     """The card list, as it goes into the record."""
-    return lists.card_list(options["cards"]).settings(num_players)
+    return card_lists.card_list(options["cards"]).settings(num_players)
 
 
 def forbid(num_players: int, options: Mapping[str, Any]) -> str | None:
@@ -64,17 +64,17 @@ GAME = Game(
     max_steps=max_steps,
     encodings=observation.ENCODINGS,
     kernels=Kernels(
-        reset=rules.reset,
-        legal=rules.legal,
-        step=rules.step,
-        returns=rules.returns,
+        reset=reset,
+        legal=legal,
+        step=step,
+        returns=returns,
         potential=potential,
-        determinize=hidden.determinize,
+        determinize=determinize,
         mid_move=mid_move,
         observe=observation.OBSERVE,
-        heuristic_policy=advice.heuristic_policy,
-        heuristic_value=evaluation.heuristic_value,
-        action_features=counsel.action_features,
+        heuristic_policy=policy.heuristic_policy,
+        heuristic_value=value.heuristic_value,
+        action_features=lookahead.action_features,
     ),
     format_move=notation.format_move,
     parse_move=notation.parse_move,
@@ -84,5 +84,5 @@ GAME = Game(
     progress_meaning="the stones that the seat has taken, as a part of the supply at the start",
     settings=settings,
     broken_invariants=broken_invariants,
-    action_features=counsel.COLUMNS,
+    action_features=lookahead.COLUMNS,
 )

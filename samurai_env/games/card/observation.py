@@ -1,8 +1,10 @@
-"""What a seat sees, written as int8 numbers: the encodings `flat`, `tokens` and `planes`.
+"""Observations, int8: the encodings `flat`, `tokens` and `planes`.
 
-Seat-relative: player 0 of an observation is the observer, player 1 the next seat clockwise, and so on.
-Villages stand in their order of laying, as in the action ids. An observation is a function of what the seat
-may know; `tests` hold each against determinization.
+Seat-relative: player 0 of an observation is the observer, player 1 the next seat clockwise, and so on. Villages stand
+in
+their order of laying, as in the action ids. An observation is a function of what the seat may know; the tests hold each
+against determinization. The functions that write get `at`, the offsets of the encoding's blocks, and expect zeros where
+they write nothing.
 """
 
 from functools import cache
@@ -10,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from samurai_env.core.bits import has
-from samurai_env.core.encoding import Block, Encoding, Entities
+from samurai_env.core.encoding import Block, Encoding, Entities, block_offsets
 from samurai_env.core.jit import inlined, jit
 from samurai_env.games.card.actions import CELL0
 from samurai_env.games.card.rules.cards import (
@@ -82,28 +84,19 @@ _WAITING_BLOCK = Block(
     "waiting", (2, 2), (-REACH, REACH), "cell0 and cell1: places east and south of the first village"
 )
 
-# The writers below fill one row of several, block by block: `rows` rows of the first block, then of the second ...
-# With rows = 1 the blocks of a single row follow one another. All expect zeros where they write nothing.
-
 
 @inlined
-def write_village(state, observer, village, out, i, rows, row):
-    """Write the village blocks of a laid village at `out[i:]`; the index after them."""
+def write_village(state, observer, village, out, at, row):
+    """Write the village blocks of a laid village as their row `row`."""
     n = state.hand.shape[0]
-    out[i + row] = 1
-    i += rows
-    out[i + 2 * row] = state.village_x[village]
-    out[i + 2 * row + 1] = state.village_y[village]
-    i += 2 * rows
+    out[at.laid + row] = 1
+    out[at.place + 2 * row] = state.village_x[village]
+    out[at.place + 2 * row + 1] = state.village_y[village]
     for shape in range(3):
-        out[i + 3 * row + shape] = state.village_stack[village] >> shape & 1
-    i += 3 * rows
-    out[i + row] = surrounded(state, village)
-    i += rows
-    influence = i + 3 * n * row
-    free = i + 3 * n * rows + 4 * row
-    owners = i + (3 * n + 4) * rows + 4 * n * row
-    strengths = i + (7 * n + 4) * rows + 12 * row
+        out[at.symbols + 3 * row + shape] = state.village_stack[village] >> shape & 1
+    out[at.scored + row] = surrounded(state, village)
+    influence, free = at.influence + 3 * n * row, at.free + 4 * row
+    owners, strengths = at.owner + 4 * n * row, at.strength + 12 * row
     for side in range(4):
         card = state.side[village, side] - 1
         if card >= 0:
@@ -115,48 +108,37 @@ def write_village(state, observer, village, out, i, rows, row):
         else:
             action = CELL0 + 4 * village + side
             out[free + side] = has(state.free[action >> 6], action & 63)
-    return i + (7 * n + 16) * rows
 
 
 @inlined
-def write_player(state, observer, player, out, i, rows, row):
-    """Write the player blocks of one player at `out[i:]`; the index after them."""
-    n = state.hand.shape[0]
-    seat = (observer + player) % n
+def write_player(state, observer, player, out, at, row):
+    """Write the player blocks of one player as their row `row`."""
+    seat = (observer + player) % state.hand.shape[0]
     for kind in range(KINDS):
-        out[i + KINDS * row + kind] = state.unseen[seat, kind]
-    i += KINDS * rows
-    out[i + row] = hand_size(state, seat)
-    out[i + rows + row] = state.stack.shape[1] - state.drawn[seat]
-    i += 2 * rows
+        out[at.unseen + KINDS * row + kind] = state.unseen[seat, kind]
+    out[at.hand_size + row] = hand_size(state, seat)
+    out[at.stack_size + row] = state.stack.shape[1] - state.drawn[seat]
     for shape in range(3):
-        out[i + 3 * row + shape] = state.stones[seat, shape]
-    i += 3 * rows
-    out[i + row] = seat == 0
-    out[i + rows + row] = seat == state.seat and not state.over
-    return i + 2 * rows
+        out[at.stones + 3 * row + shape] = state.stones[seat, shape]
+    out[at.first + row] = seat == 0
+    out[at.to_move + row] = seat == state.seat and not state.over
 
 
 @inlined
-def write_table(state, observer, out, i):
-    """Write the table blocks at `out[i:]`; the index after them."""
+def write_table(state, observer, out, at):
+    """Write the table blocks."""
     for shape in range(3):
-        out[i + shape] = max(0, stones_left(state, shape))
+        out[at.supply + shape] = max(0, stones_left(state, shape))
         if state.villages < VILLAGES:
-            out[i + 3 + shape] = state.village_stack[state.villages] >> shape & 1
+            out[at.top + shape] = state.village_stack[state.villages] >> shape & 1
         if state.phase == VILLAGE and state.villages + 1 < VILLAGES:
-            out[i + 6 + shape] = state.village_stack[state.villages + 1] >> shape & 1
-    i += 9
+            out[at.next + shape] = state.village_stack[state.villages + 1] >> shape & 1
     for below in range(state.villages, VILLAGES):
-        out[i + state.village_stack[below] - 1] += 1
-    i += VILLAGE_KINDS
-    out[i + state.phase] = 1
-    i += len(PHASES)
-    out[i] = last_round(state)
-    i += 1
+        out[at.village_stack + state.village_stack[below] - 1] += 1
+    out[at.phase + state.phase] = 1
+    out[at.last_round] = last_round(state)
     if state.phase == CELL and state.seat == observer:
-        out[i + state.card] = 1
-    return i + KINDS
+        out[at.chosen + state.card] = 1
 
 
 @inlined
@@ -167,11 +149,12 @@ def waiting_place(state, choice):
 
 
 @inlined
-def write_waiting(state, out, i):
-    """Write the block `waiting` at `out[i:]`."""
+def write_waiting(state, out, at):
+    """Write the block `waiting`."""
     if state.phase == VILLAGE:
         for choice in range(2):
-            out[i + 2 * choice], out[i + 2 * choice + 1] = waiting_place(state, choice)
+            x, y = waiting_place(state, choice)
+            out[at.waiting + 2 * choice], out[at.waiting + 2 * choice + 1] = x, y
 
 
 # --- flat ---
@@ -189,22 +172,23 @@ def _size(blocks: tuple[Block, ...]) -> int:
     return sum(b.size for b in blocks)
 
 
+FLAT = block_offsets(flat, (2, 3, 4))
+
+
 @inlined
 def observe_flat(state, seat, out):
     """Write the `flat` encoding of what `seat` sees into `out` (int8, its size)."""
     n = state.hand.shape[0]
+    at = FLAT[n]
     out[:] = 0
     for village in range(state.villages):
-        write_village(state, seat, village, out, 0, VILLAGES, village)
-    i = VILLAGES * (7 * n + 23)
+        write_village(state, seat, village, out, at, village)
     for kind in range(KINDS):
-        out[i + kind] = state.hand[seat, kind]
-    i += KINDS
+        out[at.hand + kind] = state.hand[seat, kind]
     for player in range(n):
-        write_player(state, seat, player, out, i, n, player)
-    i += n * (KINDS + 7)
-    i = write_table(state, seat, out, i)
-    write_waiting(state, out, i)
+        write_player(state, seat, player, out, at, player)
+    write_table(state, seat, out, at)
+    write_waiting(state, out, at)
 
 
 # --- tokens: one row a village, then one a player, then one for the table ---
@@ -226,26 +210,28 @@ def tokens(num_players: int) -> Encoding:
     return Encoding((VILLAGES + n + 1, _size(blocks)), 1, blocks, rows)
 
 
+TOKENS = block_offsets(tokens, (2, 3, 4))
+
+
 @jit
 def observe_tokens(state, seat, out):
     """Write the `tokens` encoding of what `seat` sees into `out` (int8, rows x columns)."""
     n = state.hand.shape[0]
+    at = TOKENS[n]
     out[:] = 0
     for village in range(state.villages):
-        out[village, 0] = 1
-        write_village(state, seat, village, out[village], 3, 1, 0)
-    i = 3 + 7 * n + 23
+        out[village, at.row_type] = 1
+        write_village(state, seat, village, out[village], at, 0)
     for kind in range(KINDS):
-        out[VILLAGES, i + kind] = state.hand[seat, kind]
-    i += KINDS
+        out[VILLAGES, at.hand + kind] = state.hand[seat, kind]
     for player in range(n):
-        out[VILLAGES + player, 1] = 1
-        write_player(state, seat, player, out[VILLAGES + player], i, 1, 0)
-    i += KINDS + 7
+        row = out[VILLAGES + player]
+        row[at.row_type + 1] = 1
+        write_player(state, seat, player, row, at, 0)
     table = out[VILLAGES + n]
-    table[2] = 1
-    i = write_table(state, seat, table, i)
-    write_waiting(state, table, i)
+    table[at.row_type + 2] = 1
+    write_table(state, seat, table, at)
+    write_waiting(state, table, at)
 
 
 # --- planes: a window on the grid, all that is not on the grid spread over it ---
@@ -292,44 +278,48 @@ def inside(x, y):
     return 0 <= x < WINDOW and 0 <= y < WINDOW
 
 
+PLANES = block_offsets(planes, (2, 3, 4))
+
+
 @jit
 def observe_planes(state, seat, out):
     """Write the `planes` encoding of what `seat` sees into `out` (int8, planes x rows x columns)."""
     n = state.hand.shape[0]
+    at = PLANES[n]
     left, top = window_corner(state)
-    local = 14 + 4 * n
+    local = at.hand  # from here on a plane is the same number everywhere
     row = np.zeros(out.shape[0], np.int8)
     for kind in range(KINDS):
-        row[local + kind] = state.hand[seat, kind]
-    i = local + KINDS
+        row[at.hand + kind] = state.hand[seat, kind]
     for player in range(n):
-        write_player(state, seat, player, row, i, n, player)
-    write_table(state, seat, row, i + n * (KINDS + 7))
+        write_player(state, seat, player, row, at, player)
+    write_table(state, seat, row, at)
     for plane in range(local, out.shape[0]):
         out[plane] = row[plane]
     out[:local] = 0
     for y in range(WINDOW):
         for x in range((left + top + y) & 1, WINDOW, 2):
-            out[0, y, x] = 1
+            out[at.village_place, y, x] = 1
     for village in range(state.villages):
         paint_village(state, seat, village, out, state.village_x[village] - left, state.village_y[village] - top)
     if state.phase == VILLAGE:
         for choice in range(2):
             x, y = waiting_place(state, choice)
             if inside(x - left, y - top):
-                out[12 + 4 * n + choice, y - top, x - left] = 1
+                out[at.waiting + choice, y - top, x - left] = 1
 
 
 @jit
 def paint_village(state, observer, village, out, x, y):
     """Paint a village at column x and row y of the window, and what lies on its sides."""
     n = state.hand.shape[0]
+    at = PLANES[n]
     shown = inside(x, y)
     if shown:
-        out[1, y, x] = 1
+        out[at.laid, y, x] = 1
         for shape in range(3):
-            out[2 + shape, y, x] = state.village_stack[village] >> shape & 1
-        out[5, y, x] = surrounded(state, village)
+            out[at.symbols + shape, y, x] = state.village_stack[village] >> shape & 1
+        out[at.scored, y, x] = surrounded(state, village)
     for side in range(4):
         card = state.side[village, side] - 1
         side_x, side_y = x + STEP_X[side], y + STEP_Y[side]
@@ -337,18 +327,18 @@ def paint_village(state, observer, village, out, x, y):
         if card >= 0:
             player, kind = (card // KINDS - observer + n) % n, card % KINDS
             if side_shown:
-                out[6 + 3 * n + player, side_y, side_x] = 1
+                out[at.owner + player, side_y, side_x] = 1
             for shape in range(3):
                 if shown:
-                    out[6 + shape * n + player, y, x] += STRENGTH[kind, shape]
+                    out[at.influence + shape * n + player, y, x] += STRENGTH[kind, shape]
                 if side_shown:
-                    out[6 + 4 * n + shape, side_y, side_x] = STRENGTH[kind, shape]
+                    out[at.strength + shape, side_y, side_x] = STRENGTH[kind, shape]
         elif side_shown:
             action = CELL0 + 4 * village + side
             if has(state.free[action >> 6], action & 63):
-                out[9 + 4 * n, side_y, side_x] = 1
-                out[10 + 4 * n, side_y, side_x] = village
-                out[11 + 4 * n, side_y, side_x] = side
+                out[at.free, side_y, side_x] = 1
+                out[at.name_village, side_y, side_x] = village
+                out[at.name_side, side_y, side_x] = side
 
 
 ENCODINGS = {"flat": flat, "planes": planes, "tokens": tokens}

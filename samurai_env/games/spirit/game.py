@@ -5,14 +5,13 @@ import numpy as np
 from samurai_env.core.game import Game, Kernels
 from samurai_env.core.jit import jit
 from samurai_env.games.spirit import actions, notation, observation, state
-from samurai_env.games.spirit import determinize as hidden
+from samurai_env.games.spirit.determinize import determinize
 from samurai_env.games.spirit.display import scene, text
-from samurai_env.games.spirit.heuristics import policy as advice
-from samurai_env.games.spirit.heuristics import value as evaluation
+from samurai_env.games.spirit.heuristics import policy, value
 from samurai_env.games.spirit.invariants import broken_invariants
-from samurai_env.games.spirit.rules import kernels as rules
 from samurai_env.games.spirit.rules import options
 from samurai_env.games.spirit.rules.cards import FAMILIES, FARMSTEADS, GRADES, MOST, ROUNDS
+from samurai_env.games.spirit.rules.kernels import LONGEST, legal, mid_move, reset, returns, step
 from samurai_env.games.spirit.rules.village import score, total_of
 from samurai_env.games.spirit.state import RESULTS, WON
 
@@ -22,7 +21,7 @@ LIVES = 3  # wounds that a samurai survives
 
 def max_steps(num_players: int) -> int:
     """Decisions after which a game is cut off."""
-    return int(rules.LONGEST[num_players])
+    return int(LONGEST[num_players])
 
 
 @jit
@@ -66,16 +65,16 @@ GAME = Game(
     max_steps=max_steps,
     encodings=observation.ENCODINGS,
     kernels=Kernels(
-        reset=rules.reset,
-        legal=rules.legal,
-        step=rules.step,
-        returns=rules.returns,
+        reset=reset,
+        legal=legal,
+        step=step,
+        returns=returns,
         potential=potential,
-        determinize=hidden.determinize,
-        mid_move=rules.mid_move,
+        determinize=determinize,
+        mid_move=mid_move,
         observe=observation.OBSERVE,
-        heuristic_policy=advice.heuristic_policy,
-        heuristic_value=evaluation.heuristic_value,
+        heuristic_policy=policy.heuristic_policy,
+        heuristic_value=value.heuristic_value,
     ),
     format_move=notation.format_move,
     parse_move=notation.parse_move,

@@ -1,14 +1,15 @@
-"""What a seat sees, written as int8 numbers: the encodings `flat` and `tokens`.
+"""Observations, int8: the encodings `flat` and `tokens`.
 
 Everybody sees the same; an observation is turned so that player 0 is the observer, player 1 the left neighbour, and so
-on. It is a function of what may be known; `tests` hold it against determinization.
+on. It is a function of what may be known; the tests hold it against determinization. The functions that write get `at`,
+the offsets of the encoding's blocks, and expect zeros where they write nothing.
 """
 
 from functools import cache
 
 import numpy as np
 
-from samurai_env.core.encoding import Block, Encoding
+from samurai_env.core.encoding import Block, Encoding, block_offsets
 from samurai_env.core.jit import inlined, jit
 from samurai_env.games.spirit.rules.cards import (
     BACKS,
@@ -121,7 +122,6 @@ def _player_blocks(players: tuple[int, ...]) -> list[Block]:
     ]
 
 
-PLAYER = sum(b.size for b in _player_blocks(()))
 BITS = np.uint64(4)  # of a card's value in a packed line
 VALUE_BITS = np.uint64(15)
 
@@ -137,42 +137,32 @@ def line_values(state, seat):
 
 
 @inlined
-def write_player(state, observer, player, out, i, rows, row):
-    """Write the player blocks of one player, as row `row` of `rows`, at `out[i:]` (zeros before); the index after them.
-
-    `rows` rows of the first block come first, then `rows` of the second ...
-    """
+def write_player(state, observer, player, out, at, row):
+    """Write the player blocks of one player as their row `row`."""
     seat = (observer + player) % state.players
     samurai = state.who[seat]
-    out[i + MOST * row + samurai] = 1
-    i += MOST * rows
-    out[i + row] = state.animal[seat]
-    out[i + rows + row] = state.wounded[seat]
-    out[i + 2 * rows + row] = (state.passed >> seat) & 1
-    out[i + 3 * rows + row] = seat == state.active and not state.over
-    out[i + 4 * rows + row] = seat == state.seat and not state.over
+    out[at.samurai + MOST * row + samurai] = 1
+    out[at.animal + row] = state.animal[seat]
+    out[at.wounded + row] = state.wounded[seat]
+    out[at.passed + row] = (state.passed >> seat) & 1
+    out[at.active + row] = seat == state.active and not state.over
+    out[at.decides + row] = seat == state.seat and not state.over
     for k in range(state.nested):
         if state.kiai_seat[k] == seat:
-            out[i + 5 * rows + row] = 1
-    out[i + 6 * rows + row] = min(state.total[seat], HIGHEST)
-    out[i + 7 * rows + row] = kiai_of(state, seat)
-    i += 8 * rows
+            out[at.in_kiai + row] = 1
+    out[at.total + row] = min(state.total[seat], HIGHEST)
+    out[at.kiai + row] = kiai_of(state, seat)
     line = line_values(state, seat)
     for k in range(LINE):
-        out[i + LINE * row + k] = (line >> (BITS * np.uint64(k))) & VALUE_BITS
-    i += LINE * rows
+        out[at.line + LINE * row + k] = (line >> (BITS * np.uint64(k))) & VALUE_BITS
     for icon in range(len(ICONS)):
-        out[i + len(ICONS) * row + icon] = FACES[state.last[seat] + 1, FIRST_ICON + icon]
-    i += len(ICONS) * rows
+        out[at.penalty + len(ICONS) * row + icon] = FACES[state.last[seat] + 1, FIRST_ICON + icon]
     for symbol in range(len(SYMBOLS)):
-        out[i + len(SYMBOLS) * row + symbol] = FACES[state.left[seat, symbol] + 1, 0]
-    i += len(SYMBOLS) * rows
-    out[i + row] = (state.away >> samurai) & 1 == 0
-    i += rows
+        out[at.left + len(SYMBOLS) * row + symbol] = FACES[state.left[seat, symbol] + 1, 0]
+    out[at.token_home + row] = (state.away >> samurai) & 1 == 0
     for token in range(MOST):
-        out[i + MOST * row + token] = (state.borrowed[seat] >> token) & 1
-        out[i + MOST * (rows + row) + token] = (state.granted[seat] >> token) & 1
-    return i + 2 * MOST * rows
+        out[at.borrowed + MOST * row + token] = (state.borrowed[seat] >> token) & 1
+        out[at.granted + MOST * row + token] = (state.granted[seat] >> token) & 1
 
 
 # --- The table ---
@@ -211,82 +201,70 @@ def _table_blocks(n: int) -> list[Block]:
 
 
 @inlined
-def write_table(state, observer, out, i):
-    """Write the table blocks at `out[i:]` (zeros before); the index after them."""
+def write_table(state, observer, out, at):
+    """Write the table blocks."""
     n = state.players
     for token in range(MOST):
-        out[i + token] = (state.open_tokens >> token) & 1
-    i += MOST
-    out[i] = state.barricades
-    out[i + 1] = state.most_barricades
-    i += 2
+        out[at.open_tokens + token] = (state.open_tokens >> token) & 1
+    out[at.barricades] = state.barricades
+    out[at.most_barricades] = state.most_barricades
     for back in range(len(BACKS)):
-        out[i + back] = state.farmsteads[back]
-    i += len(BACKS)
+        out[at.farmsteads + back] = state.farmsteads[back]
     for family in range(len(FAMILIES)):
-        out[i + family] = state.families[family]
-    i += len(FAMILIES)
-    out[i + state.round - 1] = 1
-    i += ROUNDS
-    out[i + state.difficulty] = 1
-    i += len(LEVELS)
-    out[i] = state.raiders_left
-    out[i + 1] = state.intruders_left
-    i += 2
-    out[i + state.phase] = 1
-    i += len(PHASES)
-    out[i + state.stage] = 1
-    i += len(STAGES)
+        out[at.families + family] = state.families[family]
+    out[at.round + state.round - 1] = 1
+    out[at.level + state.difficulty] = 1
+    out[at.raiders_left] = state.raiders_left
+    out[at.intruders_left] = state.intruders_left
+    out[at.phase + state.phase] = 1
+    out[at.stage + state.stage] = 1
     if state.stage >= HATS:
         for seat in range(state.asked):
-            out[i + (seat - observer + n) % n] = 1
-    i += n
-    out[i] = state.no_defend
-    out[i + 1] = state.no_support
-    out[i + 2] = state.no_talent
-    out[i + 3] = state.must_pass
-    i += 4
-    for k in range(2):
+            out[at.asked + (seat - observer + n) % n] = 1
+    out[at.forbidden] = state.no_defend
+    out[at.forbidden + 1] = state.no_support
+    out[at.forbidden + 2] = state.no_talent
+    out[at.forbidden + 3] = state.must_pass
+    for k in range(2):  # next_icon and later_icon
         if state.icon + k < 2 and state.icons[state.icon + k] != NOTHING:
-            out[i + k * len(ICONS) + state.icons[state.icon + k]] = 1
-    i += 2 * len(ICONS)
-    write_face(state.card, out, i)
+            out[at.next_icon + k * len(ICONS) + state.icons[state.icon + k]] = 1
+    write_face(state.card, out, at.hand_value)
     if state.card != NOTHING:
-        out[i + FACE + (state.holder - observer + n) % n] = 1
+        out[at.holder + (state.holder - observer + n) % n] = 1
         for seat in range(n):
-            out[i + FACE + n + (seat - observer + n) % n] = (state.had >> seat) & 1
-    i += FACE + 2 * n
-    out[i] = state.kept
-    out[i + 1] = state.fights
-    i += 2
-    return write_kiai(state, observer, out, i)
+            out[at.had + (seat - observer + n) % n] = (state.had >> seat) & 1
+    out[at.kept] = state.kept
+    out[at.fights] = state.fights
+    write_kiai(state, observer, out, at)
+    write_top(state, out, at)
 
 
 @inlined
-def write_kiai(state, observer, out, i):
-    """The end of the table blocks: what the innermost Kiai has come to, and the opened raiders."""
+def write_kiai(state, observer, out, at):
+    """Write the table blocks about the innermost Kiai."""
     n, inner = state.players, state.nested - 1
     if inner >= 0 and not state.over:
-        out[i] = state.kiai_uses[inner]
+        out[at.kiai_uses] = state.kiai_uses[inner]
         if GIVER < state.phase < REMOVAL:
-            out[i + 1 + (state.kiai_a[inner] - observer + n) % n] = 1
+            out[at.giver + (state.kiai_a[inner] - observer + n) % n] = 1
         elif state.phase == TOKEN_TO:
-            out[i + 1 + n + state.kiai_a[inner]] = 1
+            out[at.token + state.kiai_a[inner]] = 1
         elif state.phase > TOKEN_TO:
-            out[i + 1 + n + MOST] = state.kiai_a[inner]
-    i += 2 + n + MOST
-    # One array a block: values, symbols, icons, flames, each by place.
-    symbols, icons, flames = i + LOOK, i + LOOK * FIRST_ICON, i + LOOK * (FACE - 1)
+            out[at.kiai_order] = state.kiai_a[inner]
+
+
+@inlined
+def write_top(state, out, at):
+    """Write the faces of the opened raiders on top of their stack."""
     for k in range(min(LOOK, state.raiders_left)):
         card = state.raiders[state.raiders_left - 1 - k]
         if state.known[card] == PLACE_KNOWN:
-            out[i + k] = FACES[card + 1, 0]
-            out[flames + k] = FACES[card + 1, FACE - 1]
+            out[at.top_value + k] = FACES[card + 1, 0]
+            out[at.top_flames + k] = FACES[card + 1, FACE - 1]
             for symbol in range(len(SYMBOLS)):
-                out[symbols + k * len(SYMBOLS) + symbol] = FACES[card + 1, 1 + symbol]
+                out[at.top_symbol + k * len(SYMBOLS) + symbol] = FACES[card + 1, 1 + symbol]
             for icon in range(len(ICONS)):
-                out[icons + k * len(ICONS) + icon] = FACES[card + 1, FIRST_ICON + icon]
-    return i + LOOK * FACE
+                out[at.top_icons + k * len(ICONS) + icon] = FACES[card + 1, FIRST_ICON + icon]
 
 
 # --- flat ---
@@ -308,6 +286,9 @@ def flat(num_players: int) -> Encoding:
     return Encoding((sum(b.size for b in blocks),), 0, blocks, "one number an entry")
 
 
+FLAT = block_offsets(flat, range(1, MOST + 1))
+
+
 @inlined
 def hidden_in_stacks(zone, known):
     """What `hidden_state` is for a card that does not lie in the box, from the fields `where` and `known`."""
@@ -327,12 +308,13 @@ def hidden_state(state, card):
 def observe_flat(state, seat, out):
     """Write the `flat` encoding of what `seat` sees into `out` (int8, its size)."""
     n = state.players
+    at = FLAT[n]
     out[:] = 0
     for player in range(n):
-        write_player(state, seat, player, out, 0, n, player)
-    i = write_table(state, seat, out, n * PLAYER)
-    hidden, discarded = out[i : i + CARDS], out[i + CARDS : i + 2 * CARDS]
-    for card in range(CARDS):  # short loops without branches: the compiler makes vectors of them
+        write_player(state, seat, player, out, at, player)
+    write_table(state, seat, out, at)
+    hidden, discarded = out[at.hidden : at.hidden + CARDS], out[at.discarded : at.discarded + CARDS]
+    for card in range(CARDS):  # short kernels without branches: the compiler makes vectors of them
         hidden[card] = hidden_in_stacks(state.where[card], state.known[card])
     for card in range(FIRST[state.round - 1], FIRST[state.round]):
         hidden[card] |= state.where[card] == BOX
@@ -342,21 +324,20 @@ def observe_flat(state, seat, out):
     for card in range(CARDS):
         open_cards += (state.where[card] <= INTRUDER_STACK) & (state.known[card] == PLACE_KNOWN)
     if open_cards > 0:
-        write_open_cards(state, out, i + 2 * CARDS)
+        write_open_cards(state, out, at)
 
 
 @inlined
-def write_open_cards(state, out, i):
-    """The places of open cards in the raiders, then in the intruders (zeros before)."""
+def write_open_cards(state, out, at):
+    """Write the places of open cards in the raiders and in the intruders."""
     for k in range(state.raiders_left):
         card = state.raiders[k]
         if state.known[card] == PLACE_KNOWN:
-            out[i + card] = state.raiders_left - k
-    i += CARDS
+            out[at.open_raider + card] = state.raiders_left - k
     for k in range(state.intruders_left):
         card = state.intruders[k]
         if state.known[card] == PLACE_KNOWN:
-            out[i + card] = state.intruders_left - k
+            out[at.open_intruder + card] = state.intruders_left - k
 
 
 # --- tokens: one row a card, then one a player, then one for the table ---
@@ -392,59 +373,63 @@ def tokens(num_players: int) -> Encoding:
     return Encoding((rows, sum(b.size for b in blocks)), 1, blocks, "rows: the 66 cards, the players, the table")
 
 
+TOKENS = block_offsets(tokens, range(1, MOST + 1))
+
+
 @jit
-def write_card(state, observer, card, out):
-    """Write the card blocks of one card into its row (zeros before); the depth is written elsewhere."""
+def write_card(state, observer, card, out, at):
+    """Write the card blocks of one card into its row, except for the depth."""
     n, zone, known = state.players, state.where[card], state.known[card]
-    write_face(card, out, 3)
-    i, owner = 3 + FACE, NOTHING
+    write_face(card, out, at.card_value)
+    owner = NOTHING
     if zone == BOX or ((zone == RAIDERS or zone == INTRUDER_STACK) and known != PLACE_KNOWN):
-        out[i + hidden_state(state, card)] = 1
+        out[at.zone + hidden_state(state, card)] = 1
     elif zone == RAIDERS:
-        out[i + OPEN_RAIDER] = 1
+        out[at.zone + OPEN_RAIDER] = 1
     elif zone == INTRUDER_STACK:
-        out[i + OPEN_INTRUDER] = 1
+        out[at.zone + OPEN_INTRUDER] = 1
     elif zone == DISCARD_PILE:
-        out[i + GONE] = 1
+        out[at.zone + GONE] = 1
     elif zone == IN_HAND:
-        out[i + HELD] = 1
+        out[at.zone + HELD] = 1
         owner = state.holder
     elif zone < LINE0:
-        out[i + ON_LEFT] = 1
+        out[at.zone + ON_LEFT] = 1
         owner = zone - LEFT0
     else:
-        out[i + IN_LINE] = 1
+        out[at.zone + IN_LINE] = 1
         owner = zone - LINE0
     if owner != NOTHING:
-        out[i + len(ZONES) + (owner - observer + n) % n] = 1
+        out[at.owner + (owner - observer + n) % n] = 1
 
 
 @jit
 def observe_tokens(state, seat, out):
     """Write the `tokens` encoding of what `seat` sees into `out` (int8, rows x columns)."""
     n = state.players
+    at = TOKENS[n]
     out[:] = 0
-    depth = 3 + FACE + len(ZONES) + n
     for card in range(CARDS):
-        out[card, 0] = 1
-        write_card(state, seat, card, out[card])
+        out[card, at.row_type] = 1
+        write_card(state, seat, card, out[card], at)
     for k in range(state.raiders_left):
         if state.known[state.raiders[k]] == PLACE_KNOWN:
-            out[state.raiders[k], depth] = state.raiders_left - k
+            out[state.raiders[k], at.depth] = state.raiders_left - k
     for k in range(state.intruders_left):
         if state.known[state.intruders[k]] == PLACE_KNOWN:
-            out[state.intruders[k], depth] = state.intruders_left - k
+            out[state.intruders[k], at.depth] = state.intruders_left - k
     for player in range(n):
         card, on_top = state.last[player], 1
         while card != NOTHING:
-            out[card, depth] = on_top
+            out[card, at.depth] = on_top
             on_top += 1
             card = state.beneath[card]
         row = out[CARDS + player]
-        row[1] = 1
-        write_player(state, seat, player, row, depth + 1, 1, 0)
-    out[CARDS + n, 2] = 1
-    write_table(state, seat, out[CARDS + n], depth + 1 + PLAYER)
+        row[at.row_type + 1] = 1
+        write_player(state, seat, player, row, at, 0)
+    table = out[CARDS + n]
+    table[at.row_type + 2] = 1
+    write_table(state, seat, table, at)
 
 
 ENCODINGS = {"flat": flat, "tokens": tokens}

@@ -1,4 +1,4 @@
-"""The position as a picture: the map with figures, tiles and the last move; beside it what `panel` shows."""
+"""The position as a picture: the map with figures, tiles and the last move; beside it the sidebar."""
 
 import math
 from collections.abc import Sequence
@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from samurai_env.display.palette import MARK, MARK_EDGE, PAPER
 from samurai_env.display.scene import Line, Place, Polygon, Scene, Text
+from samurai_env.display.shapes import Shape
 from samurai_env.games.board.actions import ACTIONS
-from samurai_env.games.board.display import player_view as view
-from samurai_env.games.board.display import shapes as glyphs
-from samurai_env.games.board.display import sidebar as panel
-from samurai_env.games.board.display.shapes import Shape
+from samurai_env.games.board.display import player_view, shapes, sidebar
 from samurai_env.games.board.rules.tiles import FIGURE_EXCHANGE, TOKEN_EXCHANGE
 from samurai_env.games.board.rules.topology import SETTLEMENT, SETTLEMENTS, Hex, hexes_in_play
 
@@ -60,19 +59,19 @@ def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) 
     Raises:
         ValueError: no such seat.
     """
-    players = view.players(record, viewer)
+    players = player_view.players(record, viewer)
     where = frame(len(players))
-    picture = Scene(round(where.width + panel.WIDTH + 3 * MARGIN), round(where.height + 2 * MARGIN), glyphs.PAPER)
+    picture = Scene(round(where.width + sidebar.WIDTH + 3 * MARGIN), round(where.height + 2 * MARGIN), PAPER)
     picture.places = _places(record, where)
     picture.add(*_map(record, where), *_marks(record, [int(action) for action in last], where))
-    words = view.last_move(record, viewer, last)
+    words = player_view.last_move(record, viewer, last)
     free = 1.5 * where.radius * FREE_COLUMNS[len(players)]
-    picture.add(*panel.state(record, viewer, words, MARGIN, MARGIN, free))
+    picture.add(*sidebar.state(record, viewer, words, MARGIN, MARGIN, free))
     x, y, winners = where.width + 2 * MARGIN, MARGIN, sum(player.won for player in players)
     for player in players:
-        picture.add(*panel.card(player, viewer, winners, x, y))
-        y += panel.CARD_HEIGHT + GAP
-    picture.add(*panel.legend(x, picture.height - panel.LEGEND_HEIGHT))
+        picture.add(*sidebar.card(player, viewer, winners, x, y))
+        y += sidebar.CARD_HEIGHT + GAP
+    picture.add(*sidebar.legend(x, picture.height - sidebar.LEGEND_HEIGHT))
     return picture
 
 
@@ -83,7 +82,7 @@ def _places(record: np.void, where: Frame) -> dict[int, Place]:
     """Where the actions that name a hex, or a figure on one, are shown."""
     n = record["hand"].shape[0]
     centers = {place.label: where.center(place) for place in hexes_in_play(n)}
-    labels = {action: view.hex_of(record, action) for action in range(int(ACTIONS[n]))}
+    labels = {action: player_view.hex_of(record, action) for action in range(int(ACTIONS[n]))}
     inside = math.sqrt(3) / 2 * where.radius
     return {action: Place(*centers[label], inside) for action, label in labels.items() if label}
 
@@ -91,58 +90,58 @@ def _places(record: np.void, where: Frame) -> dict[int, Place]:
 def _map(record: np.void, where: Frame) -> list[Shape]:
     """The hexes and what lies on them."""
     n, radius = record["hand"].shape[0], where.radius
-    shapes: list[Shape] = []
+    drawn: list[Shape] = []
     for place in hexes_in_play(n):
-        shapes += _ground(place, where.center(place), radius, _closed(record, place))
+        drawn += _ground(place, where.center(place), radius, _closed(record, place))
     for index, place in enumerate(SETTLEMENT[: SETTLEMENTS[n]]):
-        shapes += _figures(record, index, place, where.center(place), radius)
-    tiles = view.tiles_on_board(record)
+        drawn += _figures(record, index, place, where.center(place), radius)
+    tiles = player_view.tiles_on_board(record)
     for place in hexes_in_play(n):
         if tile := tiles.get(place.label):
-            shapes += glyphs.tile(tile.kind, tile.seat, *where.center(place), 0.88 * radius, str(tile.seat))
-    return shapes
+            drawn += shapes.tile(tile.kind, tile.seat, *where.center(place), 0.88 * radius, str(tile.seat))
+    return drawn
 
 
 def _closed(record: np.void, place: Hex) -> bool:
     """Whether a settlement has lost its figures."""
-    if not place.size or view.waits_for_figures(record):
+    if not place.size or player_view.waits_for_figures(record):
         return False
-    return not view.figures_on(record, SETTLEMENT.index(place))
+    return not player_view.figures_on(record, SETTLEMENT.index(place))
 
 
 def _ground(place: Hex, center: tuple[float, float], radius: float, closed: bool) -> list[Shape]:
     """A hex without what lies on it, with its column and row."""
     if closed:
-        fill, edge, ink = glyphs.CLOSED, glyphs.CLOSED_EDGE, glyphs.CLOSED_INK
+        fill, edge, ink = shapes.CLOSED, shapes.CLOSED_EDGE, shapes.CLOSED_INK
     elif place.size:
-        fill, edge, ink = glyphs.TOWN[place.size], glyphs.TOWN_EDGE, glyphs.TOWN_INK
+        fill, edge, ink = shapes.TOWN[place.size], shapes.TOWN_EDGE, shapes.TOWN_INK
     elif place.terrain == "sea":
-        fill, edge, ink = glyphs.SEA, glyphs.SEA_EDGE, glyphs.SEA_INK
+        fill, edge, ink = shapes.SEA, shapes.SEA_EDGE, shapes.SEA_INK
     else:
-        fill, edge, ink = glyphs.LAND, glyphs.LAND_EDGE, glyphs.LAND_INK
+        fill, edge, ink = shapes.LAND, shapes.LAND_EDGE, shapes.LAND_INK
     x, y = center
-    shapes: list[Shape] = [Polygon(glyphs.hexagon(x, y, radius), fill, glyphs.LAND_EDGE if place.size else edge, 1.0)]
+    drawn: list[Shape] = [Polygon(shapes.hexagon(x, y, radius), fill, shapes.LAND_EDGE if place.size else edge, 1.0)]
     if place.size:
-        shapes.append(Polygon(glyphs.hexagon(x, y, 0.93 * radius), "none", edge, TOWN_LINE[place.size]))
+        drawn.append(Polygon(shapes.hexagon(x, y, 0.93 * radius), "none", edge, TOWN_LINE[place.size]))
     if place.name:
         size = min(0.33, 1.95 / len(place.name)) * radius
-        shapes.append(Text(x, y - 0.55 * radius, place.name, size, ink, bold=True))
-    shapes.append(Text(x, y + (0.56 if place.size else 0) * radius, place.label, 0.31 * radius, ink))
-    return shapes
+        drawn.append(Text(x, y - 0.55 * radius, place.name, size, ink, bold=True))
+    drawn.append(Text(x, y + (0.56 if place.size else 0) * radius, place.label, 0.31 * radius, ink))
+    return drawn
 
 
 def _figures(record: np.void, index: int, place: Hex, center: tuple[float, float], radius: float) -> list[Shape]:
     """The figures of a settlement, or their empty places while they are still to be put."""
-    standing: list[int | None] = list(view.figures_on(record, index))
-    if view.waits_for_figures(record):
+    standing: list[int | None] = list(player_view.figures_on(record, index))
+    if player_view.waits_for_figures(record):
         standing += [None] * (place.size - len(standing))
     size, step = FIGURE_SIZE[place.size] * radius, FIGURE_STEP[place.size] * radius
-    shapes: list[Shape] = []
+    drawn: list[Shape] = []
     for i, kind in enumerate(standing):
         x = center[0] + step * (i - (len(standing) - 1) / 2)
         y = center[1] + (0.04 if place.name else -0.12) * radius
-        shapes += [glyphs.slot(x, y, size)] if kind is None else glyphs.figure(kind, x, y, size)
-    return shapes
+        drawn += [shapes.slot(x, y, size)] if kind is None else shapes.figure(kind, x, y, size)
+    return drawn
 
 
 # --- The last move ---
@@ -152,16 +151,16 @@ def _marks(record: np.void, last: list[int], where: Frame) -> list[Shape]:
     """A ring around each hex of the last move, arrows where tiles or figures changed places."""
     radius = where.radius
     centers = {place.label: where.center(place) for place in hexes_in_play(record["hand"].shape[0])}
-    places = [label for action in last if (label := view.hex_of(record, action))]
-    shapes = [shape for label in places for shape in glyphs.ring(*centers[label], radius)]
+    places = [label for action in last if (label := player_view.hex_of(record, action))]
+    drawn = [shape for label in places for shape in shapes.ring(*centers[label], radius)]
     if len(places) == 2 and places[0] != places[1]:
         one, two = (centers[label] for label in places)
         if last[0] == TOKEN_EXCHANGE:
-            shapes += _arrow(_toward(one, two, 0.5 * radius), _toward(two, one, 0.5 * radius))
+            drawn += _arrow(_toward(one, two, 0.5 * radius), _toward(two, one, 0.5 * radius))
         elif last[0] == FIGURE_EXCHANGE:
             middle = ((one[0] + two[0]) / 2, (one[1] + two[1]) / 2)
-            shapes += _arrow(middle, _toward(one, two, 0.5 * radius)) + _arrow(middle, _toward(two, one, 0.5 * radius))
-    return shapes
+            drawn += _arrow(middle, _toward(one, two, 0.5 * radius)) + _arrow(middle, _toward(two, one, 0.5 * radius))
+    return drawn
 
 
 def _toward(start: tuple[float, float], end: tuple[float, float], distance: float) -> tuple[float, float]:
@@ -171,4 +170,4 @@ def _toward(start: tuple[float, float], end: tuple[float, float], distance: floa
 
 
 def _arrow(start: tuple[float, float], end: tuple[float, float]) -> list[Shape]:
-    return [Line((start, end), glyphs.MARK, 6.0), Line((start, end), glyphs.MARK_EDGE, 2.6, arrow=True)]
+    return [Line((start, end), MARK, 6.0), Line((start, end), MARK_EDGE, 2.6, arrow=True)]

@@ -1,32 +1,21 @@
-"""How figures and tiles look: colours as data, shapes as outlines in a box from -1 to 1, y downwards.
+"""Figures and tiles: colours as data, shapes as outlines in a box from -1 to 1, y downwards.
 
-The seats have four colours of the colour-blind-safe palette of Okabe and Ito (2008); figures differ in
-lightness and outline as well (black helmet, golden buddha, white bowl of rice). Nothing is told by colour
-alone: tiles carry the number of their seat and figures the letter of their kind.
+Figures differ in lightness and outline as well (black helmet, golden buddha, white bowl of rice). Nothing depends on
+colour alone: tiles carry the number of their seat and figures the letter of their kind.
 """
 
 import math
 
-from samurai_env.display.scene import Circle, Line, Polygon, Text
+from samurai_env.display.palette import BLACK, GOLD, INK, PANEL, SEATS, WHITE
+from samurai_env.display.scene import Circle, Polygon, Text
+from samurai_env.display.shapes import Points, Shape, highlight
 from samurai_env.games.board.rules.tiles import FIGURE_LETTERS, FIGURES, KIND_CODES, KIND_NAMES, QUICK, STRENGTH
 
-Shape = Polygon | Circle | Line | Text
-Points = tuple[tuple[float, float], ...]
-
-INK, FAINT_INK, PAPER, CARD = "#22262b", "#6a6f76", "#f6f2e9", "#fffdf8"
 SEA, SEA_EDGE, SEA_INK = "#cfe3ef", "#b4d0e2", "#8fb2c9"
 LAND, LAND_EDGE, LAND_INK = "#f3e6c0", "#d9c793", "#b7a36c"
 TOWN_EDGE, TOWN_INK = "#7d6a45", "#5d4d2e"
 TOWN = {1: "#e0cb97", 2: "#d3b77c", 3: "#c9a566"}  # by the number of figures that the settlement is for
 CLOSED, CLOSED_EDGE, CLOSED_INK = "#d8d3c8", "#a9a294", "#8a8376"
-MARK, MARK_EDGE = "#f0e442", "#22262b"  # the last move
-SEATS = (  # fill, ink on it, name
-    ("#0072b2", "#ffffff", "blue"),
-    ("#d55e00", "#ffffff", "vermilion"),
-    ("#cc79a7", "#22262b", "pink"),
-    ("#009e73", "#ffffff", "green"),
-)
-BLACK, GOLD, WHITE = "#2b2b2b", "#e9b53a", "#ffffff"  # the figures
 OUTLINE = BLACK
 
 
@@ -81,7 +70,7 @@ def figure(kind: int, x: float, y: float, size: float) -> list[Shape]:
 
 def slot(x: float, y: float, size: float) -> Shape:
     """The place of a figure that is still to be put."""
-    return Circle(x, y, 0.7 * size, CARD, TOWN_EDGE, 1.0)
+    return Circle(x, y, 0.7 * size, PANEL, TOWN_EDGE, 1.0)
 
 
 def tile(kind: int, seat: int, x: float, y: float, radius: float, note: str = "") -> list[Shape]:
@@ -117,8 +106,7 @@ def hidden_tile(seat: int, x: float, y: float, radius: float) -> list[Shape]:
 
 def ring(x: float, y: float, radius: float) -> list[Shape]:
     """A bright ring around a hex or tile."""
-    corners = hexagon(x, y, 0.95 * radius)
-    return [Polygon(corners, "none", MARK_EDGE, 5.0), Polygon(corners, "none", MARK, 2.6)]
+    return highlight(hexagon(x, y, 0.95 * radius))
 
 
 def count(kind: int, amount: int | None, x: float, y: float, size: float) -> list[Shape]:

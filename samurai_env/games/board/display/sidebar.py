@@ -1,20 +1,17 @@
-"""What a picture shows beside the map: state of the game, a card for each player, the legend."""
-
-import textwrap
+"""Beside the map: state of the game, a panel for each player, the legend."""
 
 import numpy as np
 
+from samurai_env.display.palette import FAINT_INK, INK, PANEL, PANEL_EDGE, SEATS
 from samurai_env.display.scene import Polygon, Text
-from samurai_env.games.board.display import player_view as view
-from samurai_env.games.board.display import shapes as glyphs
-from samurai_env.games.board.display.shapes import CARD, CLOSED, CLOSED_EDGE, FAINT_INK, INK, MARK, OUTLINE, Shape
+from samurai_env.display.shapes import Shape, box, highlighted_box, paragraph
+from samurai_env.games.board.display import player_view, shapes
+from samurai_env.games.board.display.shapes import CLOSED
 from samurai_env.games.board.rules.tiles import FIGURES, HAND, KIND_CODES, KINDS
 
 WIDTH = 300  # of a card
 HEADER, CARD_HEIGHT, LEGEND_HEIGHT = 26, 142, 212
-FRAME = ((6, OUTLINE), (5, MARK))  # around the card of who is to move: thickness, colour
 TILE_RADIUS, TILE_STEP = 20, 43
-LETTER = 0.56  # mean width of a letter, in sizes
 LEGEND_TILES = (  # example, meaning
     ("H4", "helmet 4, for helmets only; B, R likewise"),
     ("S2", "samurai 2, for all kinds of figure"),
@@ -29,19 +26,6 @@ LEGEND_WORDS = (
 )
 
 
-def box(x: float, y: float, width: float, height: float, fill: str, edge: str = "none", line: float = 1.0) -> Polygon:
-    """A rectangle by its upper left corner."""
-    return Polygon(((x, y), (x + width, y), (x + width, y + height), (x, y + height)), fill, edge, line)
-
-
-def paragraph(
-    words: str, x: float, y: float, width: float, size: float, color: str = INK, bold: bool = False
-) -> list[Shape]:
-    """Lines of text no wider than `width`; `y` is the middle of the first."""
-    lines = textwrap.wrap(words, max(8, int(width / (LETTER * size * (1.12 if bold else 1)))))
-    return [Text(x, y + 1.35 * size * i, line, size, color, "left", bold) for i, line in enumerate(lines)]
-
-
 # --- State of the game ---
 
 
@@ -49,72 +33,72 @@ def state(record: np.void, viewer: int | None, last: str, x: float, y: float, wi
     """Title, decision, last move and the figures by kind; the letters grow with the width."""
     unit = min(1.25, width / 250)
     who = "all hands open" if viewer is None else f"seen by seat {viewer}"
-    shapes: list[Shape] = [Text(x, y + 13 * unit, "Samurai", 25 * unit, INK, "left", True)]
-    for i, words in enumerate((view.title(record), f"{who}, decision {int(record['steps'])}")):
-        shapes.append(Text(x, y + (38 + 16 * i) * unit, words, 12 * unit, FAINT_INK, "left"))
+    drawn: list[Shape] = [Text(x, y + 13 * unit, "Samurai", 25 * unit, INK, "left", True)]
+    for i, words in enumerate((player_view.title(record), f"{who}, decision {int(record['steps'])}")):
+        drawn.append(Text(x, y + (38 + 16 * i) * unit, words, 12 * unit, FAINT_INK, "left"))
     y += 84 * unit
-    now = paragraph(view.decision(record), x, y, width, 14 * unit, bold=True)
-    shapes += now
+    now = paragraph(player_view.decision(record), x, y, width, 14 * unit, bold=True)
+    drawn += now
     y += (19 * len(now) + 6) * unit
     before = paragraph(f"Last: {last}" if last else "", x, y, width, 12 * unit)
     y += (16.2 * len(before) + 10) * unit
-    rows = [("on the board", view.figures_left(record)), ("set aside", record["aside"])]
-    if view.waits_for_figures(record):
+    rows = [("on the board", player_view.figures_left(record)), ("set aside", record["aside"])]
+    if player_view.waits_for_figures(record):
         rows.append(("to be placed", record["pool"]))
     for name, amounts in rows:
-        shapes.append(Text(x, y, name, 12 * unit, FAINT_INK, "left"))
+        drawn.append(Text(x, y, name, 12 * unit, FAINT_INK, "left"))
         figures = tuple(int(amount) for amount in amounts)
-        shapes += glyphs.counts(figures, x + 11 * unit, y + 21 * unit, 11 * unit, 56 * unit)
+        drawn += shapes.counts(figures, x + 11 * unit, y + 21 * unit, 11 * unit, 56 * unit)
         y += 46 * unit
-    return shapes + before
+    return drawn + before
 
 
 # --- Players ---
 
 
-def card(player: view.Player, viewer: int | None, winners: int, x: float, y: float) -> list[Shape]:
+def card(player: player_view.Player, viewer: int | None, winners: int, x: float, y: float) -> list[Shape]:
     """All about one player."""
-    fill, ink, _ = glyphs.SEATS[player.seat]
+    fill, ink, _ = SEATS[player.seat]
     marked = player.to_move or player.won
     name = f"Seat {player.seat}" + (" (viewer)" if player.seat == viewer else "")
     note = "to move" if player.to_move else "" if not player.won else "wins" if winners == 1 else "shares the win"
-    shapes: list[Shape] = [
-        *(box(x - d, y - d, WIDTH + 2 * d, CARD_HEIGHT + 2 * d, color) for d, color in FRAME if marked),
-        box(x, y, WIDTH, CARD_HEIGHT, CARD, CLOSED_EDGE),
+    drawn: list[Shape] = [
+        *(highlighted_box(x, y, WIDTH, CARD_HEIGHT) if marked else ()),
+        box(x, y, WIDTH, CARD_HEIGHT, PANEL, PANEL_EDGE),
         box(x, y, WIDTH, HEADER, fill),
         Text(x + 10, y + HEADER / 2, name, 14, ink, "left", True),
         Text(x + WIDTH - 10, y + HEADER / 2, note, 13, ink, "right", True),
     ]
-    shapes += _hand(player, x + 28, y + 49)
-    shapes.append(Text(x + WIDTH - 10, y + 41, "supply", 11, FAINT_INK, "right"))
-    shapes.append(Text(x + WIDTH - 10, y + 58, str(player.supply), 16, INK, "right", True))
-    shapes += _captured(player, x, y + 88)
+    drawn += _hand(player, x + 28, y + 49)
+    drawn.append(Text(x + WIDTH - 10, y + 41, "supply", 11, FAINT_INK, "right"))
+    drawn.append(Text(x + WIDTH - 10, y + 58, str(player.supply), 16, INK, "right", True))
+    drawn += _captured(player, x, y + 88)
     unplayed = "In hand and supply: " + _tiles(player.unplayed)
-    return shapes + paragraph(unplayed, x + 10, y + 112, WIDTH - 16, 10, FAINT_INK)
+    return drawn + paragraph(unplayed, x + 10, y + 112, WIDTH - 16, 10, FAINT_INK)
 
 
-def _hand(player: view.Player, x: float, y: float) -> list[Shape]:
-    shapes: list[Shape] = []
+def _hand(player: player_view.Player, x: float, y: float) -> list[Shape]:
+    drawn: list[Shape] = []
     for i in range(HAND):
         at = x + TILE_STEP * i
         if i == player.held and player.chosen is not None:
-            shapes += glyphs.tile(player.chosen, player.seat, at, y, TILE_RADIUS)
-            shapes += glyphs.ring(at, y, TILE_RADIUS)
+            drawn += shapes.tile(player.chosen, player.seat, at, y, TILE_RADIUS)
+            drawn += shapes.ring(at, y, TILE_RADIUS)
         elif i >= player.held:
-            shapes.append(Polygon(glyphs.hexagon(at, y, TILE_RADIUS), "none", CLOSED, 1.0))
+            drawn.append(Polygon(shapes.hexagon(at, y, TILE_RADIUS), "none", CLOSED, 1.0))
         elif player.hand is None:
-            shapes += glyphs.hidden_tile(player.seat, at, y, TILE_RADIUS)
+            drawn += shapes.hidden_tile(player.seat, at, y, TILE_RADIUS)
         else:
-            shapes += glyphs.tile(player.hand[i], player.seat, at, y, TILE_RADIUS)
-    return shapes
+            drawn += shapes.tile(player.hand[i], player.seat, at, y, TILE_RADIUS)
+    return drawn
 
 
-def _captured(player: view.Player, x: float, y: float) -> list[Shape]:
+def _captured(player: player_view.Player, x: float, y: float) -> list[Shape]:
     amounts = player.captured or (None, None, None)
     total = "?" if player.captured is None else str(sum(player.captured))
     return [
         Text(x + 10, y, "captured", 11, FAINT_INK, "left"),
-        *glyphs.counts(amounts, x + 84, y, 11, 54),
+        *shapes.counts(amounts, x + 84, y, 11, 54),
         Text(x + WIDTH - 10, y, f"total {total}", 11, FAINT_INK, "right"),
     ]
 
@@ -129,15 +113,15 @@ def _tiles(kinds: tuple[int, ...]) -> str:
 
 def legend(x: float, y: float) -> list[Shape]:
     """What the signs mean; `y` is the middle of the first line."""
-    shapes: list[Shape] = []
+    drawn: list[Shape] = []
     for kind, name in enumerate(FIGURES):
-        shapes += glyphs.figure(kind, x + 12 + 96 * kind, y, 10)
-        shapes.append(Text(x + 28 + 96 * kind, y, name, 11, INK, "left"))
+        drawn += shapes.figure(kind, x + 12 + 96 * kind, y, 10)
+        drawn.append(Text(x + 28 + 96 * kind, y, name, 11, INK, "left"))
     for i, (code, meaning) in enumerate(LEGEND_TILES):
         at = y + 29 + 27 * i
-        shapes += glyphs.tile(KIND_CODES.index(code), 0, x + 12, at, 13)
-        shapes.append(Text(x + 32, at, meaning, 10.5, INK, "left"))
+        drawn += shapes.tile(KIND_CODES.index(code), 0, x + 12, at, 13)
+        drawn.append(Text(x + 32, at, meaning, 10.5, INK, "left"))
     y += 29 + 27 * len(LEGEND_TILES) - 4
     for i, words in enumerate(LEGEND_WORDS):
-        shapes.append(Text(x, y + 15 * i, words, 10.5, INK, "left"))
-    return shapes
+        drawn.append(Text(x, y + 15 * i, words, 10.5, INK, "left"))
+    return drawn

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from samurai_env.games.board.display import player_view as view
+from samurai_env.games.board.display import player_view
 from samurai_env.games.board.rules.tiles import FIGURE_LETTERS, KIND_CODES, KINDS, QUICK
 from samurai_env.games.board.rules.topology import SETTLEMENT, SETTLEMENTS, Hex, hexes_in_play
 
@@ -32,9 +32,9 @@ def text(record: np.void, viewer: int | None = None) -> str:
     Raises:
         ValueError: no such seat.
     """
-    players = view.players(record, viewer)
+    players = player_view.players(record, viewer)
     who = "all hands open" if viewer is None else f"seen by seat {viewer}"
-    head = f"Samurai, {view.title(record)}, {who}, decision {int(record['steps'])}"
+    head = f"Samurai, {player_view.title(record)}, {who}, decision {int(record['steps'])}"
     lines = [
         head,
         "",
@@ -43,7 +43,7 @@ def text(record: np.void, viewer: int | None = None) -> str:
         *_players(players),
         *_table(record),
         "",
-        view.decision(record),
+        player_view.decision(record),
         "",
         *LEGEND,
         _named(record),
@@ -86,15 +86,15 @@ def _cells(record: np.void) -> dict[str, str]:
     cells = {h.label: TERRAIN[h.terrain] for h in hexes_in_play(n)}
     for index, place in enumerate(SETTLEMENT[: SETTLEMENTS[n]]):
         cells[place.label] = _settlement(record, index, place)
-    for label, tile in view.tiles_on_board(record).items():
+    for label, tile in player_view.tiles_on_board(record).items():
         cells[label] = f"{tile.seat}{KIND_CODES[tile.kind]}"
     return cells
 
 
 def _settlement(record: np.void, index: int, place: Hex) -> str:
     """The figures of a settlement in brackets; `_` for one still to come."""
-    figures = "".join(FIGURE_LETTERS[figure] for figure in view.figures_on(record, index))
-    empty = "_" if view.waits_for_figures(record) else ""
+    figures = "".join(FIGURE_LETTERS[figure] for figure in player_view.figures_on(record, index))
+    empty = "_" if player_view.waits_for_figures(record) else ""
     opening, closing = BRACKETS[place.size]
     return opening + (figures.ljust(place.size, empty) if empty else figures or " ") + closing
 
@@ -104,11 +104,11 @@ def _settlement(record: np.void, index: int, place: Hex) -> str:
 
 def _named(record: np.void) -> str:
     """Where the named cities lie."""
-    names = view.settlement_names(record["hand"].shape[0])
+    names = player_view.settlement_names(record["hand"].shape[0])
     return "Cities   " + "   ".join(f"{name} {label}" for label, name in names.items())
 
 
-def _players(players: list[view.Player]) -> list[str]:
+def _players(players: list[player_view.Player]) -> list[str]:
     """A table of the players, then what each has not yet played."""
     lines = ["  seat  hand                       supply  captured"]
     for player in players:
@@ -132,8 +132,8 @@ def _tiles(kinds: tuple[int, ...]) -> str:
 
 def _table(record: np.void) -> list[str]:
     """Figures by kind: on the board, to be placed, set aside."""
-    rows = {"On the board": view.figures_left(record), "Set aside": record["aside"]}
-    if view.waits_for_figures(record):
+    rows = {"On the board": player_view.figures_left(record), "Set aside": record["aside"]}
+    if player_view.waits_for_figures(record):
         rows["To be placed"] = record["pool"]
     return ["", *(f"{name + ':':14}{_by_kind(row)}" for name, row in rows.items())]
 

@@ -15,13 +15,13 @@ from samurai_env.core.bits import has, pick
 from samurai_env.core.jit import jit
 from samurai_env.core.rng import below, draw
 from samurai_env.games.board.game import GAME
-from samurai_env.games.board.heuristics import policy as advice
+from samurai_env.games.board.heuristics import policy
 from samurai_env.games.board.rules.topology import DATA, SETTLEMENT_LAND
 from samurai_env.games.hill_climbing import Climber, fit_outcome, read_command_line, write_found
 
 reset, legal, step = GAME.kernels.reset, GAME.kernels.legal, GAME.kernels.step
 FILE = DATA / "advice.json"
-CLIMBER = Climber(GAME, advice.weighted_policy)
+CLIMBER = Climber(GAME, policy.weighted_policy)
 best_action = CLIMBER.best_action
 
 

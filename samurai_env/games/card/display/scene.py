@@ -1,16 +1,15 @@
-"""The position as a picture: the grid, as large as it fits; beside it what `panel` shows."""
+"""The position as a picture: the grid, as large as it fits; beside it the sidebar."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from samurai_env.display.palette import PAPER
 from samurai_env.display.scene import Place, Scene, Text
+from samurai_env.display.shapes import Shape, square
 from samurai_env.games.card.actions import names
-from samurai_env.games.card.display import player_view as view
-from samurai_env.games.card.display import shapes as glyphs
-from samurai_env.games.card.display import sidebar as panel
-from samurai_env.games.card.display.shapes import Shape
+from samurai_env.games.card.display import player_view, shapes, sidebar
 
 GRID = 720  # width and height of the part with the grid, whatever lies there
 MARGIN, GAP = 16, 13
@@ -26,12 +25,12 @@ class Frame:
     x: float
     y: float
 
-    def center(self, place: view.Place) -> tuple[float, float]:
+    def center(self, place: player_view.Place) -> tuple[float, float]:
         """The middle of a place."""
         return self.x + self.step * place[0], self.y + self.step * place[1]
 
 
-def frame(places: list[view.Place]) -> Frame:
+def frame(places: list[player_view.Place]) -> Frame:
     """The frame in which these places fill the grid's part of the picture."""
     xs, ys = [x for x, _ in places], [y for _, y in places]
     columns, rows = max(xs) - min(xs) + 1, max(ys) - min(ys) + 1
@@ -51,39 +50,39 @@ def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) 
     Raises:
         ValueError: no such seat.
     """
-    players = view.players(record, viewer)
-    side = panel.STATE_HEIGHT + len(players) * (panel.PLAYER_HEIGHT + GAP) + panel.LEGEND_HEIGHT
-    picture = Scene(GRID + panel.WIDTH + 4 * MARGIN, max(GRID, side) + 2 * MARGIN, glyphs.PAPER)
+    players = player_view.players(record, viewer)
+    side = sidebar.STATE_HEIGHT + len(players) * (sidebar.PLAYER_HEIGHT + GAP) + sidebar.LEGEND_HEIGHT
+    picture = Scene(GRID + sidebar.WIDTH + 4 * MARGIN, max(GRID, side) + 2 * MARGIN, PAPER)
     _add_grid(picture, record, last)
     x, y = GRID + 3 * MARGIN, MARGIN
-    picture.add(*panel.state(record, viewer, view.last_move(record, viewer, last), x, y))
-    y += panel.STATE_HEIGHT
+    picture.add(*sidebar.state(record, viewer, player_view.last_move(record, viewer, last), x, y))
+    y += sidebar.STATE_HEIGHT
     for player in players:
-        picture.add(*panel.player(player, viewer, int(record["winners"]).bit_count(), x, y))
-        y += panel.PLAYER_HEIGHT + GAP
-    picture.add(*panel.legend(x, picture.height - panel.LEGEND_HEIGHT))
+        picture.add(*sidebar.player(player, viewer, int(record["winners"]).bit_count(), x, y))
+        y += sidebar.PLAYER_HEIGHT + GAP
+    picture.add(*sidebar.legend(x, picture.height - sidebar.LEGEND_HEIGHT))
     return picture
 
 
 def _add_grid(picture: Scene, record: np.void, last: Sequence[int]) -> None:
     """Draw villages, cards, free cells and the last card's mark."""
-    villages, cards, free = view.villages(record), view.cards(record), view.free_cells(record)
-    waiting = {place: f"cell{number}" for number, place in enumerate(view.waiting_places(record))}
+    villages, cards, free = player_view.villages(record), player_view.cards(record), player_view.free_cells(record)
+    waiting = {place: f"cell{number}" for number, place in enumerate(player_view.waiting_places(record))}
     where = frame([*villages, *cards, *free, *waiting])
     half = CARD_SHARE * where.step
     ids = {name: action for action, name in enumerate(names(record["hand"].shape[0]))}
     picture.places = {ids[name]: Place(*where.center(place), half) for place, name in (free | waiting).items()}
-    shapes: list[Shape] = []
+    drawn: list[Shape] = []
     for place, name in (free | waiting).items():
         x, y = where.center(place)
-        fill = glyphs.VILLAGE if place in waiting else "none"
-        shapes.append(glyphs.square(x, y, 0.9 * half, fill, glyphs.FREE))
-        shapes.append(Text(x, y, name, min(13.0, 0.55 * half), glyphs.FREE_INK))
+        fill = shapes.VILLAGE if place in waiting else "none"
+        drawn.append(square(x, y, 0.9 * half, fill, shapes.FREE))
+        drawn.append(Text(x, y, name, min(13.0, 0.55 * half), shapes.FREE_INK))
     for place, village in villages.items():
-        shapes += glyphs.village(village.shapes, *where.center(place), half, village.name, village.scored)
+        drawn += shapes.village(village.shapes, *where.center(place), half, village.name, village.scored)
     for place, card in cards.items():
-        shapes += glyphs.card(card.kind, card.seat, *where.center(place), half, str(card.seat))
-    cell = view.laid_cell(last)
+        drawn += shapes.card(card.kind, card.seat, *where.center(place), half, str(card.seat))
+    cell = player_view.laid_cell(last)
     if cell is not None:
-        shapes += glyphs.ring(*where.center(view.place_of(record, cell)), half)
-    picture.add(*shapes)
+        drawn += shapes.ring(*where.center(player_view.place_of(record, cell)), half)
+    picture.add(*drawn)

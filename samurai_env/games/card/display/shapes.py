@@ -1,31 +1,17 @@
-"""How stones and cards look: colours as data, shapes as outlines in a box from -1 to 1, y downwards.
+"""Stones and cards: colours as data, shapes as outlines.
 
-The stones have the shapes of the wooden ones: a triangle for helmets, a circle for buddhas, a square for rice. The
-seats have four colours of the colour-blind-safe palette of Okabe and Ito (2008). Nothing is told by colour alone:
-cards carry the number of their seat and stones the letter of their shape.
+The stones have the shapes of the wooden ones: a triangle for helmets, a circle for buddhas, a square for rice. Nothing
+depends on colour alone: cards carry the number of their seat and stones the letter of their shape.
 """
 
-from samurai_env.display.scene import Circle, Line, Polygon, Text
+from samurai_env.display.palette import BLACK, FAINT_INK, GOLD, INK, SEATS, WHITE
+from samurai_env.display.scene import Circle, Polygon, Text
+from samurai_env.display.shapes import Shape, highlight, square
 from samurai_env.games.card.rules.cards import KIND_NAMES, SHAPE_LETTERS, SHAPES
 
-Shape = Polygon | Circle | Line | Text
-
-INK, FAINT_INK, PAPER, PANEL, PANEL_EDGE = "#22262b", "#6a6f76", "#f6f2e9", "#fffdf8", "#a9a294"
 VILLAGE, VILLAGE_EDGE, SCORED, SCORED_EDGE = "#e8d6a8", "#7d6a45", "#dcd8cf", "#b3ad9f"
 FREE, FREE_INK = "#d9d0ba", "#8a8376"
-MARK, MARK_EDGE = "#f0e442", "#22262b"  # the last move
-SEATS = (("#0072b2", "#ffffff"), ("#d55e00", "#ffffff"), ("#cc79a7", "#22262b"), ("#009e73", "#ffffff"))  # fill, ink
-STONES = (("#2b2b2b", "#ffffff"), ("#e9b53a", "#22262b"), ("#ffffff", "#22262b"))  # fill, ink, by shape
-
-
-def box(x: float, y: float, width: float, height: float, fill: str, edge: str = "none", line: float = 1.0) -> Polygon:
-    """A rectangle by its upper left corner."""
-    return Polygon(((x, y), (x + width, y), (x + width, y + height), (x, y + height)), fill, edge, line)
-
-
-def square(x: float, y: float, half: float, fill: str, edge: str = "none", line: float = 1.0) -> Polygon:
-    """A square by its middle and half its width."""
-    return box(x - half, y - half, 2 * half, 2 * half, fill, edge, line)
+STONES = ((BLACK, WHITE), (GOLD, INK), (WHITE, INK))  # fill, ink, by shape
 
 
 def stone(shape: int, x: float, y: float, half: float) -> list[Shape]:
@@ -45,7 +31,7 @@ def stone(shape: int, x: float, y: float, half: float) -> list[Shape]:
 
 def card(kind: int, seat: int, x: float, y: float, half: float, note: str = "") -> list[Shape]:
     """An influence card that lies open, with a short note."""
-    fill, ink = SEATS[seat]
+    fill, ink, _ = SEATS[seat]
     name, value = KIND_NAMES[kind]
     middle = y - (0.16 * half if note else 0)
     shapes: list[Shape] = [square(x, y, half, fill, INK, max(1.0, 0.05 * half))]
@@ -61,7 +47,7 @@ def card(kind: int, seat: int, x: float, y: float, half: float, note: str = "") 
 
 def hidden_card(seat: int, x: float, y: float, half: float) -> list[Shape]:
     """A card that lies face down."""
-    fill, ink = SEATS[seat]
+    fill, ink, _ = SEATS[seat]
     return [square(x, y, half, fill, INK, max(1.0, 0.05 * half)), Text(x, y, "?", 0.95 * half, ink, bold=True)]
 
 
@@ -83,7 +69,7 @@ def village(
 
 def ring(x: float, y: float, half: float) -> list[Shape]:
     """A bright frame around a card."""
-    return [square(x, y, half, "none", MARK_EDGE, 5.0), square(x, y, half, "none", MARK, 2.6)]
+    return highlight(square(x, y, half, "none").points)
 
 
 def counts(amounts: tuple[int, ...], x: float, y: float, half: float, step: float) -> list[Shape]:

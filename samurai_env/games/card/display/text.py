@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from samurai_env.games.card.display import player_view as view
+from samurai_env.games.card.display import player_view
 from samurai_env.games.card.rules.cards import KIND_CODES, KINDS, SHAPE_LETTERS, VILLAGE_CODES
 
 PITCH = 6  # characters from one column to the next
@@ -22,7 +22,7 @@ def text(record: np.void, viewer: int | None = None) -> str:
     Raises:
         ValueError: no such seat.
     """
-    players = view.players(record, viewer)
+    players = player_view.players(record, viewer)
     who = "all hands open" if viewer is None else f"seen by seat {viewer}"
     lines = [
         f"Samurai: The Card Game, {len(players)} players, {who}, decision {int(record['steps'])}",
@@ -33,7 +33,7 @@ def text(record: np.void, viewer: int | None = None) -> str:
         "",
         *_table(record),
         "",
-        view.decision(record, viewer),
+        player_view.decision(record, viewer),
         "",
         *LEGEND,
     ]
@@ -42,20 +42,20 @@ def text(record: np.void, viewer: int | None = None) -> str:
 
 def _grid(record: np.void) -> list[str]:
     """All places on which something lies or can be laid."""
-    words = view.free_cells(record)
-    for place, card in view.cards(record).items():
+    words = player_view.free_cells(record)
+    for place, card in player_view.cards(record).items():
         words[place] = f"{card.seat}{KIND_CODES[card.kind]}"
-    for place, village in view.villages(record).items():
-        symbols = view.village_text(village.shapes)
+    for place, village in player_view.villages(record).items():
+        symbols = player_view.village_text(village.shapes)
         words[place] = f"({symbols})" if village.scored else f"[{symbols}]"
-    for number, place in enumerate(view.waiting_places(record)):
+    for number, place in enumerate(player_view.waiting_places(record)):
         words[place] = f"cell{number}"
     xs, ys = [x for x, _ in words], [y for _, y in words]
     rows = range(min(ys), max(ys) + 1)
     return ["".join(words.get((x, y), "").center(PITCH) for x in range(min(xs), max(xs) + 1)) for y in rows]
 
 
-def _players(players: list[view.Player]) -> list[str]:
+def _players(players: list[player_view.Player]) -> list[str]:
     """A table of the players, then what each has not yet laid."""
     lines = ["  seat  hand                    stack  stones"]
     for player in players:
@@ -74,16 +74,16 @@ def _cards(kinds: tuple[int, ...]) -> str:
 
 def _table(record: np.void) -> list[str]:
     """Stones and village cards."""
-    shown = [view.village_text(shapes) for shapes in view.visible_villages(record)]
-    left = view.villages_left(record)
+    shown = [player_view.village_text(shapes) for shapes in player_view.visible_villages(record)]
+    left = player_view.villages_left(record)
     below = " ".join(f"{count}x{code}" for code, count in zip(VILLAGE_CODES, left, strict=True) if count)
     lines = [
-        f"Stones in the supply:  {_by_shape(view.supply(record))}",
+        f"Stones in the supply:  {_by_shape(player_view.supply(record))}",
         f"Village stack:         {sum(left)} cards" + (f", open: {', then '.join(shown)}" if shown else ""),
     ]
     if below:
         lines.append(f"  all of them:         {below}")
-    ending = "" if record["over"] else view.ending(record)
+    ending = "" if record["over"] else player_view.ending(record)
     return [*lines, ending] if ending else lines
 
 

@@ -15,7 +15,7 @@ from samurai_env.core.bits import pick
 from samurai_env.core.jit import jit
 from samurai_env.core.rng import below, draw
 from samurai_env.games.card.game import GAME
-from samurai_env.games.card.heuristics import policy as advice
+from samurai_env.games.card.heuristics import policy
 from samurai_env.games.card.heuristics.value import cards_left
 from samurai_env.games.card.rules.card_lists import DATA
 from samurai_env.games.card.rules.scoring import influences, sole_highest, surrounded
@@ -23,7 +23,7 @@ from samurai_env.games.hill_climbing import Climber, fit_outcome, read_command_l
 
 reset, legal, step = GAME.kernels.reset, GAME.kernels.legal, GAME.kernels.step
 FILE = DATA / "advice.json"
-CLIMBER = Climber(GAME, advice.weighted_policy)
+CLIMBER = Climber(GAME, policy.weighted_policy)
 best_action = CLIMBER.best_action
 
 
@@ -73,8 +73,8 @@ def open_stones(snapshots):
     free = (sides < 0).sum(2)
     laid = np.arange(sides.shape[1])[None, :] < snapshots["villages"][:, None]
     symbols = snapshots["village_stack"][:, :, None] >> np.arange(3) & 1
-    strength = advice.STRENGTH[sides % advice.KINDS] * (sides >= 0)[..., None]
-    seats = sides // advice.KINDS
+    strength = policy.STRENGTH[sides % policy.KINDS] * (sides >= 0)[..., None]
+    seats = sides // policy.KINDS
     influence = np.stack([(strength * (seats == seat)[..., None]).sum(2) for seat in range(n)], axis=3)
     return (laid & (free > 0))[:, :, None] & (symbols == 1), free, influence
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from samurai_env.display.scene import Circle, Line, Polygon, Scene, Text
-from samurai_env.games.spirit.display import player_view as view
+from samurai_env.display.palette import FAINT_INK, INK, PAPER
+from samurai_env.display.scene import Circle, Polygon, Scene, Text
+from samurai_env.display.shapes import Shape, box, highlight
+from samurai_env.games.spirit.display import player_view
 from samurai_env.games.spirit.display.player_view import Card, Samurai
 from samurai_env.games.spirit.rules.cards import SYMBOLS
-
-Shape = Polygon | Circle | Line | Text
 
 MARGIN, GAP = 16.0, 12.0
 BOARD_WIDTH, BOARD_HEIGHT, HEAD, LEGEND_HEIGHT = 520.0, 152.0, 150.0, 34.0
@@ -17,11 +17,9 @@ CARD_WIDTH, CARD_HEIGHT, CARD_STEP = 44.0, 62.0, 47.0
 TRACK_STEP = 21.0
 MOST_SHOWN = 7  # cards of a line; of longer ones the last are shown
 
-PAPER, INK, FAINT = "#f7f2e7", "#2b2620", "#7a7264"
 BOARD = {False: "#fffdf7", True: "#f6dfb8"}  # human, animal
 OUT = "#dcd8cf"
 EDGE, MARK = "#8c8272", "#c8321e"
-RING, RING_EDGE = "#f0e442", "#22262b"  # around the card of the last move
 WOUND, FLAME, KIAI, MEEPLE = "#b3202a", "#e8762b", "#3f6fa8", "#2b2620"
 SYMBOL_FILL = {"hat": "#d9b44a", "farm": "#8a5a3c", "doll": "#b0609a", "": "#cfc8ba"}
 SHORT = {
@@ -60,25 +58,21 @@ def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) 
     Raises:
         ValueError: no such seat.
     """
-    view.check_viewer(record, viewer)
-    everybody = view.samurai(record)
+    player_view.check_viewer(record, viewer)
+    everybody = player_view.samurai(record)
     columns = 1 if len(everybody) == 1 else 2
     rows = -(-len(everybody) // columns)
     width = max(2, columns) * (BOARD_WIDTH + GAP) - GAP + 2 * MARGIN
     height = HEAD + rows * (BOARD_HEIGHT + GAP) - GAP + LEGEND_HEIGHT + 2 * MARGIN
     marked = int(record["moved"]) if len(last) else -1
     picture = Scene(width, height, PAPER)
-    picture.add(*_village(record, view.last_move(record, last), marked))
+    picture.add(*_village(record, player_view.last_move(record, last), marked))
     for i, samurai in enumerate(everybody):
         x = MARGIN + (i % columns) * (BOARD_WIDTH + GAP)
         y = MARGIN + HEAD + (i // columns) * (BOARD_HEIGHT + GAP)
         picture.add(*_board(samurai, marked, x, y))
     picture.add(*_legend(MARGIN + 8, height - MARGIN - 7))
     return picture
-
-
-def _box(x: float, y: float, width: float, height: float, fill: str, edge: str = "none", line: float = 1.0) -> Polygon:
-    return Polygon(((x, y), (x + width, y), (x + width, y + height), (x, y + height)), fill, edge, line)
 
 
 # --- The village ---
@@ -89,11 +83,11 @@ def _village(record: np.void, last: str, marked: int) -> list[Shape]:
     x, y = MARGIN, MARGIN
     shapes: list[Shape] = [
         Text(x, y + 12, "Samurai Spirit", 22, INK, "left", True),
-        Text(x + 190, y + 14, f"{view.title(record)}, decision {int(record['steps'])}", 13, FAINT, "left"),
-        Text(x, y + 42, view.decision(record), 15, MARK, "left", True),
+        Text(x + 190, y + 14, f"{player_view.title(record)}, decision {int(record['steps'])}", 13, FAINT_INK, "left"),
+        Text(x, y + 42, player_view.decision(record), 15, MARK, "left", True),
     ]
-    for i, (name, value) in enumerate(view.village(record)):
-        shapes.append(Text(x, y + 66 + 17 * i, name, 12, FAINT, "left"))
+    for i, (name, value) in enumerate(player_view.village(record)):
+        shapes.append(Text(x, y + 66 + 17 * i, name, 12, FAINT_INK, "left"))
         shapes.append(Text(x + 84, y + 66 + 17 * i, value, 12, INK, "left", True))
     x = MARGIN + BOARD_WIDTH + GAP
     if last:
@@ -117,7 +111,7 @@ def _legend(x: float, y: float) -> list[Shape]:
             shapes += _ring(x - 5, y - 7, 10, 14)
         else:
             shapes += _symbol(sign, x, y, 7)
-        shapes.append(Text(x + 13, y, meaning, 11, FAINT, "left"))
+        shapes.append(Text(x + 13, y, meaning, 11, FAINT_INK, "left"))
         x += 42 + 6.3 * len(meaning)
     return shapes
 
@@ -125,12 +119,12 @@ def _legend(x: float, y: float) -> list[Shape]:
 def _opened(record: np.void, marked: int, x: float, y: float) -> list[Shape]:
     """The card in hand, then the raiders that lie open, with their place from the top."""
     shapes: list[Shape] = []
-    if held := view.in_hand(record):
-        shapes.append(Text(x, y + 46, "in hand", 11, FAINT, "left"))
+    if held := player_view.in_hand(record):
+        shapes.append(Text(x, y + 46, "in hand", 11, FAINT_INK, "left"))
         shapes += _card(held, marked, x, y + 56)
         x += 1.5 * CARD_STEP
-    for place, card in view.opened(record)[:4]:
-        shapes.append(Text(x, y + 46, "top raider" if place == 1 else f"raider {place}", 11, FAINT, "left"))
+    for place, card in player_view.opened(record)[:4]:
+        shapes.append(Text(x, y + 46, "top raider" if place == 1 else f"raider {place}", 11, FAINT_INK, "left"))
         shapes += _card(card, marked, x, y + 56)
         x += 1.4 * CARD_STEP
     return shapes
@@ -143,27 +137,27 @@ def _board(one: Samurai, marked: int, x: float, y: float) -> list[Shape]:
     """A samurai's board: name, track, the cards on the left and the combat line."""
     fill = OUT if one.passed else BOARD[one.animal]
     edge, line = (MARK, 3.0) if one.decides else (EDGE, 1.0)
-    shapes: list[Shape] = [_box(x, y, BOARD_WIDTH, BOARD_HEIGHT, fill, edge, line)]
+    shapes: list[Shape] = [box(x, y, BOARD_WIDTH, BOARD_HEIGHT, fill, edge, line)]
     turn = "  (turn)" if one.active else "  (passed)" if one.passed else ""
     shapes.append(Text(x + 10, y + 16, f"{one.seat}  {one.name}{turn}", 15, INK, "left", True))
     side = ("animal" if one.animal else "human") + (", token lent" if not one.token_home else "")
     helped = f", helped by {', '.join(one.tokens)}" if one.tokens else ""
-    shapes.append(Text(x + BOARD_WIDTH - 10 - 20 * one.wounded, y + 16, side + helped, 11, FAINT, "right"))
+    shapes.append(Text(x + BOARD_WIDTH - 10 - 20 * one.wounded, y + 16, side + helped, 11, FAINT_INK, "right"))
     if one.wounded:
         shapes.append(Circle(x + BOARD_WIDTH - 16, y + 16, 7, WOUND, EDGE))
     shapes += _track(one, x + 20, y + 46)
-    shapes.append(Text(x + 10, y + 72, "left: defends", 11, FAINT, "left"))
+    shapes.append(Text(x + 10, y + 72, "left: defends", 11, FAINT_INK, "left"))
     for i, (symbol, card) in enumerate(zip(SYMBOLS, one.left, strict=True)):
         at = x + 10 + CARD_STEP * i
         if card:
             shapes += _card(card, marked, at, y + 82)
         else:
-            shapes.append(_box(at, y + 82, CARD_WIDTH, CARD_HEIGHT, "none", EDGE, 0.7))
+            shapes.append(box(at, y + 82, CARD_WIDTH, CARD_HEIGHT, "none", EDGE, 0.7))
             shapes += _symbol(symbol, at + CARD_WIDTH / 2, y + 82 + CARD_HEIGHT / 2, 8)
     at = x + 10 + 3.5 * CARD_STEP
     hidden = max(0, len(one.line) - MOST_SHOWN)
     words = f"combat line, {hidden} more before these" if hidden else "combat line"
-    shapes.append(Text(at, y + 72, words, 11, FAINT, "left"))
+    shapes.append(Text(at, y + 72, words, 11, FAINT_INK, "left"))
     for i, card in enumerate(one.line[hidden:]):
         shapes += _card(card, marked, at + CARD_STEP * i, y + 82)
     return shapes
@@ -191,7 +185,7 @@ def _track(one: Samurai, x: float, y: float) -> list[Shape]:
 def _card(card: Card, marked: int, x: float, y: float) -> list[Shape]:
     """A raider card, with a ring around it if it is the marked one."""
     shapes: list[Shape] = [
-        _box(x, y, CARD_WIDTH, CARD_HEIGHT, "#ffffff", INK, 1.0),
+        box(x, y, CARD_WIDTH, CARD_HEIGHT, "#ffffff", INK, 1.0),
         Text(x + 11, y + 14, str(card.value), 19, INK, bold=True),
     ]
     if card.symbol:
@@ -207,7 +201,7 @@ def _card(card: Card, marked: int, x: float, y: float) -> list[Shape]:
 
 def _ring(x: float, y: float, width: float, height: float) -> list[Shape]:
     """A bright frame."""
-    return [_box(x, y, width, height, "none", RING_EDGE, 5.0), _box(x, y, width, height, "none", RING, 2.6)]
+    return highlight(box(x, y, width, height, "none").points)
 
 
 def _symbol(symbol: str, x: float, y: float, size: float) -> list[Shape]:
@@ -217,7 +211,7 @@ def _symbol(symbol: str, x: float, y: float, size: float) -> list[Shape]:
         return [Polygon(((x - size, y + 0.6 * size), (x, y - 0.8 * size), (x + size, y + 0.6 * size)), fill, INK, 0.7)]
     if symbol == "farm":
         roof = ((x - size, y), (x, y - size), (x + size, y))
-        return [_box(x - 0.7 * size, y, 1.4 * size, 0.8 * size, fill, INK, 0.7), Polygon(roof, fill, INK, 0.7)]
+        return [box(x - 0.7 * size, y, 1.4 * size, 0.8 * size, fill, INK, 0.7), Polygon(roof, fill, INK, 0.7)]
     body = ((x - 0.7 * size, y + size), (x, y - 0.4 * size), (x + 0.7 * size, y + size))
     return [Polygon(body, fill, INK, 0.7), Circle(x, y - 0.45 * size, 0.5 * size, fill, INK, 0.7)]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from samurai_env.games.spirit.display import player_view as view
+from samurai_env.games.spirit.display import player_view
 from samurai_env.games.spirit.display.card_texts import PENALTIES, TALENTS
 from samurai_env.games.spirit.rules.cards import ANIMAL, HUMAN, SYMBOLS
 
@@ -27,21 +27,21 @@ def text(record: np.void, viewer: int | None = None) -> str:
     Raises:
         ValueError: no such seat.
     """
-    view.check_viewer(record, viewer)
-    lines = [f"Samurai Spirit, {view.title(record)}, decision {int(record['steps'])}", ""]
-    lines += [f"{name:12} {value}" for name, value in view.village(record)]
-    if opened := view.opened(record):
+    player_view.check_viewer(record, viewer)
+    lines = [f"Samurai Spirit, {player_view.title(record)}, decision {int(record['steps'])}", ""]
+    lines += [f"{name:12} {value}" for name, value in player_view.village(record)]
+    if opened := player_view.opened(record):
         lines.append(f"{'Open raiders':12} " + "  ".join(f"{place}. {card.word}" for place, card in opened))
     lines.append("")
-    for samurai in view.samurai(record):
+    for samurai in player_view.samurai(record):
         lines += _samurai(samurai)
-    if card := view.in_hand(record):
+    if card := player_view.in_hand(record):
         lines += ["", f"In hand      {card.word}"]
-    lines += ["", view.decision(record), "", *_talents(record), *_penalties(record), "", *LEGEND]
+    lines += ["", player_view.decision(record), "", *_talents(record), *_penalties(record), "", *LEGEND]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _samurai(one: view.Samurai) -> list[str]:
+def _samurai(one: player_view.Samurai) -> list[str]:
     """Two lines: the samurai, and the cards."""
     marks = [
         "animal" if one.animal else "human",
@@ -63,16 +63,18 @@ def _samurai(one: view.Samurai) -> list[str]:
 def _talents(record: np.void) -> list[str]:
     """What the samurai in play can do, and what open tokens lend."""
     lines = []
-    for one in view.samurai(record):
+    for one in player_view.samurai(record):
         talent, *kiai = TALENTS[one.name]
         lines += [f"{one.name:12} may {talent}", f"{'':12} Kiai {one.kiai}: {kiai[ANIMAL if one.animal else HUMAN]}"]
-    return lines + [f"{name:12} token: {TALENTS[name][0]}" for name in view.open_tokens(record)]
+    return lines + [f"{name:12} token: {TALENTS[name][0]}" for name in player_view.open_tokens(record)]
 
 
 def _penalties(record: np.void) -> list[str]:
     """What the penalties mean that stand on cards of the lines, in the hand or open among the raiders."""
-    cards = [card for one in view.samurai(record) for card in one.line] + [card for _, card in view.opened(record)]
-    if drawn := view.in_hand(record):
+    cards = [card for one in player_view.samurai(record) for card in one.line] + [
+        card for _, card in player_view.opened(record)
+    ]
+    if drawn := player_view.in_hand(record):
         cards.append(drawn)
     icons = {icon for card in cards for icon in card.icons}
     return [f"{icon:12} {meaning}" for icon, meaning in PENALTIES.items() if icon in icons]
