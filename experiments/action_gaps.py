@@ -25,12 +25,13 @@ from rich.table import Table
 from agents.api import Agent
 from agents.arena import decision_keys
 from agents.registry import make_agent
+from agents.settings import Range
 from agents.spec import split_agent_specs
 from experiments import tournament
-from experiments.common.bounds import Between, Processes, Seed, check_bounds
 from experiments.common.cli import Interrupt, commit, cpu_name, make_folder, parse_options, progress_bar, run_program
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.process_pool import results
+from experiments.common.ranges import Processes, Seed, check_ranges
 from experiments.evaluation.matches import Z95, Timed
 from experiments.evaluation.matchups import Natural, Seconds
 from samurai_env import make_variant, parse_variant
@@ -61,9 +62,9 @@ class Config:
     """Number of players; the game's smallest if not given."""
     options: tuple[str, ...] = ()
     """The game's options as name=value."""
-    positions: Annotated[int, Between(2, 10**6)] = 400
+    positions: Annotated[int, Range(2, 10**6)] = 400
     """Positions looked at, each from a game of its own."""
-    games: Annotated[int, Between(1, 10**5)] = 128
+    games: Annotated[int, Range(1, 10**5)] = 128
     """Games in which each choice is played on."""
     seed: Seed = 1
     """Seed of positions and games."""
@@ -291,7 +292,7 @@ def by_blocks(
 
 def measure(config: Config, console: Console) -> Gains:
     """Measure what is missing."""
-    check_bounds(config)
+    check_ranges(config)
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     agents = split_agent_specs(config.agents)
     if not agents:

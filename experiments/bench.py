@@ -21,13 +21,14 @@ from typing import Annotated, Any
 from rich.console import Console
 from rich.table import Table
 
+from agents.settings import Range
 from experiments.benchmark import components, peer_table, replay, scaling
 from experiments.benchmark.page import PAGE, RESULTS, page_parts
 from experiments.benchmark.peers import KINDS
 from experiments.benchmark.timing import Figure, Meter
-from experiments.common.bounds import Between, Count, check_bounds
 from experiments.common.cli import command_line, commit, machine, parse_options, run_program
 from experiments.common.markdown import ROOT, refresh
+from experiments.common.ranges import Count, check_ranges
 from samurai_env import __version__, make_variant
 from samurai_env.core.game import Variant
 from samurai_env.files.atomic_write import write_atomically
@@ -47,7 +48,7 @@ class Config:
     """The game's options as name=value."""
     repetitions: Count = 5
     """Measurements of each figure."""
-    seconds: Annotated[float, Between(1e-6, 1e6)] = 0.5
+    seconds: Annotated[float, Range(1e-6, 1e6)] = 0.5
     """About how long one measurement takes."""
     num_envs: Count = 1024
     """Games in the vector environment."""
@@ -129,7 +130,7 @@ def parts(variant: Variant, meter: Meter, config: Config, console: Console, fold
 
 def main(config: Config) -> dict[str, Any]:
     """Measure, print, write; what is written."""
-    check_bounds(config)
+    check_ranges(config)
     if config.peers and config.growth:
         raise ValueError("--peers and --growth are two measurements: ask for one at a time")
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))

@@ -27,10 +27,10 @@ from agents.arena import play_games
 from agents.registry import make_agent
 from agents.spec import split_agent_specs
 from experiments.common import markdown as pages
-from experiments.common.bounds import Count, Processes, check_bounds
 from experiments.common.cli import Interrupt, commit, machine, make_folder, parse_options, progress_bar, run_program
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.process_pool import results
+from experiments.common.ranges import Count, Processes, check_ranges
 from experiments.evaluation.matches import MATCH_SEED, Estimate, wilson
 from experiments.evaluation.matchups import Natural, Share
 from experiments.evaluation.standings import span
@@ -205,7 +205,7 @@ class Wins:
 
 def play(config: Config, console: Console, interrupt: Interrupt | None = None) -> Wins:
     """Play all that is not yet played; Ctrl-C (or `interrupt`, if given) stops and keeps what is done."""
-    check_bounds(config)
+    check_ranges(config)
     settings = list(variants(config).values())
     for spec in config.agents:
         for variant in settings:

@@ -31,8 +31,8 @@ from agents.heuristics import ActionFeatures
 from agents.networks.files import save_network
 from agents.networks.network import NetworkConfig, PolicyValueNet, new_network
 from agents.registry import make_agent
+from agents.settings import Range
 from experiments.common.array_files import load_arrays
-from experiments.common.bounds import Between, Count, Processes, Seed, check_bounds
 from experiments.common.cli import (
     Interrupt,
     command_line,
@@ -43,7 +43,8 @@ from experiments.common.cli import (
     run_program,
 )
 from experiments.common.process_pool import results
-from experiments.training.ppo import random_play
+from experiments.common.ranges import Count, Processes, Seed, check_ranges
+from experiments.training.init_network import random_play
 from samurai_env import __version__, make_variant, parse_variant
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.game import Variant
@@ -68,21 +69,21 @@ class Config:
     """The game's options as name=value."""
     playouts: str = "rollout:16,potential_weight=4"
     """How actions are tried."""
-    deals: Annotated[int, Between(2 * DEALS, 10**7)] = 4000  # a part to learn from, one held out
+    deals: Annotated[int, Range(2 * DEALS, 10**7)] = 4000  # a part to learn from, one held out
     """Games whose positions are looked at."""
     encoding: str | None = None
     """Encoding of observations; the game's default if not given."""
-    hidden: Annotated[tuple[int, ...], Between(1, 2**16)] = (256, 256)
+    hidden: Annotated[tuple[int, ...], Range(1, 2**16)] = (256, 256)
     """Widths of the hidden layers, which do not learn here."""
-    outlook: Annotated[int, Between(1, 2**16)] = 64
+    outlook: Annotated[int, Range(1, 2**16)] = 64
     """Width of the layers that read outlooks."""
-    softness: Annotated[float, Between(1e-6, 1e6)] = 0.05
+    softness: Annotated[float, Range(1e-6, 1e6)] = 0.05
     """An action worth so much less than another becomes e times less probable."""
     epochs: Count = 12
     """How often each position is learned from."""
     minibatch: Count = 2048
     """Positions in a gradient step."""
-    learning_rate: Annotated[float, Between(1e-6, 1e6)] = 2e-3
+    learning_rate: Annotated[float, Range(1e-6, 1e6)] = 2e-3
     """Adam's largest step size; it rises, and falls to nothing."""
     seed: Seed = 1
     """Seed of games, play-outs and learning."""
@@ -263,7 +264,7 @@ def learn(config: Config, console: Console) -> PolicyValueNet:
     Raises:
         ValueError: a setting is impossible, or the game has no outlook.
     """
-    check_bounds(config)
+    check_ranges(config)
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     if variant.game.kernels.action_features is None:
         raise ValueError(f"{config.game} has no outlook to learn from")

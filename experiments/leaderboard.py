@@ -17,9 +17,9 @@ from typing import Any
 from rich.console import Console
 
 from experiments import cooperative, tournament
-from experiments.common.bounds import Processes, check_bounds
 from experiments.common.cli import Interrupt, command_line, run_program
 from experiments.common.markdown import RESULTS, ROOT, refresh, table
+from experiments.common.ranges import Processes, check_ranges
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import ANCHOR, span, standings
 from samurai_env import find_game, parse_variant
@@ -294,7 +294,7 @@ def play(config: Config, console: Console, folder: Path = RESULTS, file: Path = 
 
 def main(config: Config, console: Console | None = None) -> None:
     """Play and write."""
-    check_bounds(config)
+    check_ranges(config)
     console = console or Console()
     if config.play and not config.check:
         play(config, console)

@@ -20,10 +20,11 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from agents.registry import make_agent
+from agents.settings import Range
 from experiments import tournament
 from experiments.common import markdown as pages
-from experiments.common.bounds import Between, Count, Processes, check_bounds
 from experiments.common.cli import commit, cpu_name, make_folder, parse_options, run_program
+from experiments.common.ranges import Count, Processes, check_ranges
 from experiments.evaluation.matches import estimate
 from experiments.evaluation.matchups import Results
 from samurai_env import make_variant
@@ -50,7 +51,7 @@ class Config:
     """The game's options as name=value."""
     network: Path | None = None
     """Network for the variants that need one; without it they are left out."""
-    milliseconds: Annotated[float, Between(0.01, 1e6)] = 5.0
+    milliseconds: Annotated[float, Range(0.01, 1e6)] = 5.0
     """Time of a decision, on one core."""
     rivals: tuple[str, ...] = ("greedy",)
     """Agents that each variant meets."""
@@ -150,7 +151,7 @@ def table(config: Config, names: dict[str, str], results: Results) -> str:
 def main(config: Config) -> None:
     """Measure, play and show."""
     console = Console()
-    check_bounds(config)
+    check_ranges(config)
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     if config.network:
         make_agent(f"ppo:{config.network}", variant)

@@ -25,8 +25,8 @@ from rich.table import Table
 
 from agents.api import Agent
 from agents.registry import make_agent
+from agents.settings import Range
 from agents.spec import split_agent_specs
-from experiments.common.bounds import Between, Count, Processes, Seed, check_bounds
 from experiments.common.cli import (
     Interrupt,
     command_line,
@@ -39,6 +39,7 @@ from experiments.common.cli import (
 )
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.process_pool import results as results_of
+from experiments.common.ranges import Count, Processes, Seed, check_ranges
 from experiments.evaluation.matches import Timed, one_against_others, stop_after
 from experiments.evaluation.matchups import Chunk, Meeting, Pair, Results
 from experiments.evaluation.standings import Standings, span, standings
@@ -75,7 +76,7 @@ class Config:
     """Folder for results.json, table.txt and payoff.png."""
     processes: Processes = field(default_factory=lambda: os.cpu_count() or 1)
     """Worker processes; 1 plays in the process itself."""
-    chunk: Annotated[int, Between(1, 10**4)] = 5
+    chunk: Annotated[int, Range(1, 10**4)] = 5
     """Deals that a worker plays at a time: 1 for agents that think long, more for networks, which decide together."""
 
     def __post_init__(self) -> None:
@@ -133,7 +134,7 @@ def prepare(config: Config) -> Results:
         ValueError: names what is wrong.
         OSError: the output folder cannot be made, or a network is not there.
     """
-    check_bounds(config)
+    check_ranges(config)
     if config.width is not None and not 0.0 < config.width < 1.0:
         raise ValueError(f"--width is a width between 0 and 1, not {config.width:g}")
     if len(config.agents) < 1 + (not config.mirror):

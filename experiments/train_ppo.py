@@ -2,9 +2,8 @@
 
     python -m experiments.train_ppo --game samurai --num-players 2 --total-steps 3000000 --run runs/first
 
-One network plays every seat of many games at once. It sees seat-relative observations and predicts the
-return of every seat, so advantages are vectors and the learner works for any number of players and for
-cooperation. Ctrl-C ends the update, saves and stops; --resume goes on exactly from there.
+One network plays every seat of many games at once; the method is `experiments.training.ppo`. Ctrl-C finishes the
+update, saves and stops; --resume continues exactly from there.
 """
 
 import time
@@ -15,16 +14,12 @@ import torch
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
-from agents.networks.agent import NetworkAgent
-from agents.registry import make_agent
 from experiments.common.cli import Interrupt, progress_bar, run_program
-from experiments.evaluation.matches import team_win_rate, win_share_against
 from experiments.training import checkpoint
-from experiments.training.config import Config, check
+from experiments.training.config import Config, check, flag_hints
+from experiments.training.evaluation import evaluate
+from experiments.training.learner import Learner
 from experiments.training.plot import caption, draw_curve
-from experiments.training.ppo import Learner
-
-CURVE_DEALS = 1_000_000  # the first deal of a curve: whoever picks a run by its curve is to be measured on others
 
 
 def train(config: Config, console: Console) -> Learner:
@@ -50,22 +45,24 @@ def train(config: Config, console: Console) -> Learner:
         while learner.steps < config.total_steps and not interrupt.asked:
             started = time.perf_counter()
             learner.collect()
-            seen = learner.update()
-            if not all(np.isfinite(value) for value in seen.values()):
+            metrics = learner.update()
+            if not all(np.isfinite(value) for value in metrics.values()):
                 raise ValueError(f"training has diverged after {learner.steps:,} steps; try a lower --learning-rate")
             spent = time.perf_counter() - started
             learner.seconds += spent
-            seen["steps_per_second"] = config.num_steps * config.num_envs / spent
+            metrics["steps_per_second"] = config.num_steps * config.num_envs / spent
             done = learner.steps >= config.total_steps
-            if config.evaluate_every and (learner.updates % config.evaluate_every == 0 or done):
-                seen |= evaluate(learner)
+            if config.eval_every and (learner.updates % config.eval_every == 0 or done):
+                point = evaluate(config, learner.mean_net, learner.variant)
+                learner.curve.append({"steps": learner.steps, "seconds": round(learner.seconds, 1), **point})
+                metrics |= point
             # Not before: a start that fails leaves no folder.
             writer = writer or SummaryWriter(config.run, purge_step=learner.steps)
-            for name, value in seen.items():
+            for name, value in metrics.items():
                 writer.add_scalar(name, value, learner.steps)
-            bar(learner.steps, describe(learner, seen))
-            if any(name.startswith("win_") for name in seen) and not console.is_terminal:
-                console.print(f"{learner.steps:,} steps: {describe(learner, seen)}")
+            bar(learner.steps, describe(learner, metrics))
+            if any(name.startswith("win_") for name in metrics) and not console.is_terminal:
+                console.print(f"{learner.steps:,} steps: {describe(learner, metrics)}")
             if learner.updates % config.checkpoint_every == 0 or done or interrupt.asked:
                 checkpoint.save(learner)
     if writer:
@@ -80,7 +77,7 @@ def train(config: Config, console: Console) -> Learner:
 
 
 def refuse_folder(run: Path) -> None:
-    """Refuse to begin a run where there is one.
+    """Refuse to start a run where there is one.
 
     Raises:
         ValueError: the folder holds a checkpoint or a network.
@@ -91,28 +88,13 @@ def refuse_folder(run: Path) -> None:
         raise ValueError(f"{run} already holds a network, without a checkpoint to go on from: choose another --run")
 
 
-def evaluate(learner: Learner) -> dict[str, float]:
-    """How often the network's most probable actions win, against each opponent or together; a point of the curve."""
-    net, point = NetworkAgent(learner.variant, learner.mean_net), {}
-    cooperative = learner.variant.game.cooperative
-    if cooperative:
-        point["win_rate"] = team_win_rate(learner.variant, net, learner.config.evaluate_deals, CURVE_DEALS)
-    for spec in () if cooperative else learner.config.opponents:
-        agents = [net, make_agent(spec, learner.variant)]
-        point[f"win_share_{spec}"] = win_share_against(
-            learner.variant, agents, learner.config.evaluate_deals, CURVE_DEALS
-        )
-    learner.curve.append({"steps": learner.steps, "seconds": round(learner.seconds, 1), **point})
-    return point
-
-
-def describe(learner: Learner, seen: dict[str, float]) -> str:
-    """One line for the progress bar."""
+def describe(learner: Learner, metrics: dict[str, float]) -> str:
+    """Write one line for the progress bar."""
     last = learner.curve[-1] if learner.curve else {}
     shares = [f"{caption(name)} {last[name]:.0%}" for name in last if name.startswith("win_")]
-    beaten = f", wins {', '.join(shares)}" if shares else ""
-    return f"{seen['steps_per_second']:,.0f} steps/s, entropy {seen['entropy']:.2f}{beaten}"
+    wins = f", wins {', '.join(shares)}" if shares else ""
+    return f"{metrics['steps_per_second']:,.0f} steps/s, entropy {metrics['entropy']:.2f}{wins}"
 
 
 if __name__ == "__main__":
-    run_program("experiments.train_ppo", Config, lambda config: train(config, Console()), __doc__)
+    run_program("experiments.train_ppo", Config, lambda config: train(config, Console()), __doc__, flag_hints())

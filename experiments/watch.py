@@ -14,8 +14,9 @@ from typing import Annotated
 from rich.console import Console
 
 from agents.registry import make_agent
-from experiments.common.bounds import Between, check_bounds
+from agents.settings import Range
 from experiments.common.cli import parse_options, run_program
+from experiments.common.ranges import check_ranges
 from experiments.play import choose_move
 from samurai_env import Position, make_variant
 from samurai_env.files.atomic_write import write_atomically
@@ -36,7 +37,7 @@ class Config:
     """The game's options as name=value."""
     seed: int = 0
     """Seed of the deal."""
-    pause: Annotated[float, Between(0.0, 1e6)] = 0.5
+    pause: Annotated[float, Range(0.0, 1e6)] = 0.5
     """Seconds between two moves."""
     pictures: Path | None = None
     """Folder for PNG pictures, one a move."""
@@ -46,7 +47,7 @@ class Config:
 
 def main(config: Config, console: Console | None = None) -> Position:
     """Show one game; the last position."""
-    check_bounds(config)
+    check_ranges(config)
     console = console or Console()
     players = config.num_players or (len(config.agents) if len(config.agents) > 1 else None)
     variant = make_variant(config.game, players, **parse_options(config.game, config.options))

@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from io import BytesIO
@@ -90,7 +90,30 @@ def machine() -> str:
     return f"{cpu_name()}, {os.cpu_count()} cores"
 
 
-def run_program(name: str, settings: type[Any], main: Callable[[Any], Any], about: str | None) -> None:
+def refuse_old_flags(words: Iterable[str], hints: Mapping[str, str]) -> None:
+    """Refuse flags that a program had once.
+
+    Args:
+        words: of the command line.
+        hints: what to say of each, by its field's name.
+
+    Raises:
+        ValueError: names the flag, and the one in its place.
+    """
+    for word in words:
+        flag = word.partition("=")[0]
+        hint = hints.get(flag.removeprefix("--").removeprefix("no-").replace("-", "_"))
+        if hint and flag.startswith("--"):
+            raise ValueError(f"{flag} {hint}")
+
+
+def run_program(
+    name: str,
+    settings: type[Any],
+    main: Callable[[Any], Any],
+    about: str | None,
+    old_flags: Mapping[str, str] | None = None,
+) -> None:
     """Run `main` with settings from the command line; what is wrong is told in a line, and the exit status is 1.
 
     After Ctrl-C it is 130, also where the program came to an orderly stop, so that a script does not go on as if all
@@ -99,6 +122,7 @@ def run_program(name: str, settings: type[Any], main: Callable[[Any], Any], abou
     try:
         if signal.getsignal(signal.SIGINT) is end_quietly:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+        refuse_old_flags(sys.argv[1:], old_flags or {})
         main(tyro.cli(settings, prog=f"python -m {name}", description=about))
     except (ValueError, OSError) as error:
         raise SystemExit(f"error: {error}") from None

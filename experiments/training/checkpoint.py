@@ -1,7 +1,7 @@
-"""The files of a training run: the checkpoint, from which it goes on exactly, and the network with its card.
+"""The files of a training run: the checkpoint, from which it continues exactly, and the network with its card.
 
-The checkpoint is one file and holds everything, the network with its card too. These two files are written after it
-and for others to read; a run that goes on writes them anew, so it does not matter where the one before ended.
+The checkpoint is one file and holds everything, the network with its card too. These two are exports, written after
+it; a run that continues writes them again, so it does not matter when the one before ended.
 """
 
 import hashlib
@@ -10,25 +10,27 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors import torch as tensor_files
 
-from agents.networks.files import load_network, read_card, save_network
+from agents.networks.files import current_tensor_name, load_network, read_card, save_network
 from agents.networks.network import NetworkConfig
 from experiments.common.cli import commit, cpu_name
-from experiments.training.config import Config
-from experiments.training.ppo import Learner
+from experiments.training.config import REMOVED, Config, current_names
+from experiments.training.learner import Learner
 from samurai_env import __version__
 from samurai_env.files.atomic_write import write_atomically
 
 FORMAT = "samurai_env checkpoint 2"
 Tensors = dict[str, torch.Tensor]
 
+# What a run cannot change on the way, beside the form of its network.
+FIXED = ("seed", "num_envs", "num_steps", "reward", "prior_weight", "values_only")
+
 
 def notes(learner: Learner) -> dict[str, Any]:
-    """What the network's card says of its making."""
+    """The part of the network's card that says how it was made."""
     settings = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(learner.config).items()}
     return {
         "command": learner.commands[0][1],
@@ -53,60 +55,25 @@ def checkpoint_file(run: Path) -> Path:
 
 
 def save(learner: Learner) -> None:
-    """Write all that resuming needs, then the network and its card."""
-    told = notes(learner)
-    head = json.dumps({"form": asdict(learner.net.config), "notes": told})
-    tensors = _tensors(learner)
+    """Write the checkpoint, then the network and its card."""
+    card = notes(learner)
+    head = json.dumps({"network": asdict(learner.net.config), "notes": card})
+    tensors = {name: tensor.contiguous().cpu() for name, tensor in learner.state_dict().items()}
     stamp = {"format": FORMAT, "head": head, "checksum": _checksum(tensors, head)}
     learner.config.run.mkdir(parents=True, exist_ok=True)
     write_atomically(checkpoint_file(learner.config.run), tensor_files.save(tensors, stamp))
-    save_network(learner.mean_net, learner.config.run / "model.safetensors", told)
-
-
-def _tensors(learner: Learner) -> Tensors:
-    """All of a learner that changes while it learns, but for what `notes` says."""
-    tensors = {
-        "games": torch.from_numpy(learner.env.states.view(np.uint8).copy()),
-        "rng": torch.from_numpy(learner.rng.view(np.int64).copy()),
-        "shuffler": learner.shuffler.get_state(),
-    }
-    parts = {"net": learner.net.state_dict(), "mean": learner.mean_net.state_dict()}
-    parts["extra"] = learner.extras.state_dict()
-    parts |= {f"past.{number}": net for number, net in enumerate(learner.past.nets if learner.past else ())}
-    parts |= {f"adam.{index}": state for index, state in learner.optimizer.state_dict()["state"].items()}
-    for part, found in parts.items():
-        tensors |= {f"{part}.{name}": tensor.contiguous().cpu() for name, tensor in found.items()}
-    return tensors
+    save_network(learner.mean_net, learner.config.run / "model.safetensors", card)
 
 
 def _checksum(tensors: Tensors, head: str) -> str:
     return hashlib.sha256(head.encode() + tensor_files.save(tensors)).hexdigest()
 
 
-# What a run that goes on has to keep, beside the form of its network.
-FIXED = ("seed", "num_envs", "num_steps", "reward", "trust", "values_only", "privileged", "auxiliary")
-
-
-def check_same(begun: dict[str, Any], config: Config) -> None:
-    """Refuse to go on with a setting that a run cannot change on the way.
-
-    Raises:
-        ValueError: names the options, and what the run was begun with.
-    """
-    options = {name: f"--{name.replace('_', '-')}" for name in FIXED}
-    if untold := [option for name, option in options.items() if name not in begun]:
-        raise ValueError(f"the run in {config.run} does not say with what {', '.join(untold)} it was begun")
-    other = [name for name in FIXED if begun[name] != getattr(config, name)]
-    if other:
-        told = ", ".join(f"{options[name]} {begun[name]}" for name in other)
-        raise ValueError(f"the run in {config.run} was begun with {told}, and goes on only so")
-
-
 def has_begun(run: Path) -> bool:
-    """Whether there is a run to go on from; if not, but only because it ended before its first checkpoint, False.
+    """Whether there is a checkpoint to continue from; False for a run that ended before its first.
 
     Raises:
-        FileNotFoundError: no run was ever begun there.
+        FileNotFoundError: no run was ever started there.
     """
     if checkpoint_file(run).exists():
         return True
@@ -118,7 +85,7 @@ def has_begun(run: Path) -> bool:
 
 
 def load(learner: Learner) -> None:
-    """Go on from the checkpoint in the run's folder, and write the network and its card from it anew.
+    """Continue from the checkpoint in the run's folder, and export the network and its card from it.
 
     Raises:
         FileNotFoundError: there is none.
@@ -126,9 +93,9 @@ def load(learner: Learner) -> None:
     """
     run = learner.config.run
     has_begun(run)
-    tensors, form, kept = _read(run)
-    if form != learner.net.config:
-        raise ValueError(f"the network in {run} does not fit this run: {form.differences(learner.net.config)}")
+    tensors, config, kept = _read(run)
+    if config != learner.net.config:
+        raise ValueError(f"the network in {run} does not fit this run: {config.differences(learner.net.config)}")
     check_same(kept.get("config", {}), learner.config)
     try:
         _restore(learner, tensors, kept)
@@ -138,8 +105,27 @@ def load(learner: Learner) -> None:
     save_network(learner.mean_net, run / "model.safetensors", kept)
 
 
+def check_same(begun: dict[str, Any], config: Config) -> None:
+    """Refuse to continue with a setting that a run cannot change on the way.
+
+    Raises:
+        ValueError: names the flags, and what the run was started with.
+    """
+    begun = current_names(begun)
+    flags = {name: f"--{name.replace('_', '-')}" for name in FIXED}
+    if untold := [flag for name, flag in flags.items() if name not in begun]:
+        raise ValueError(f"the run in {config.run} does not say with what {', '.join(untold)} it was begun")
+    gone = [name for name, off in REMOVED.items() if begun.get(name, off) != off]
+    if gone:
+        raise ValueError(f"the run in {config.run} was begun with --{gone[0]}, which is gone; commit 1e132cb has it")
+    other = [name for name in FIXED if begun[name] != getattr(config, name)]
+    if other:
+        told = ", ".join(f"{flags[name]} {begun[name]}" for name in other)
+        raise ValueError(f"the run in {config.run} was begun with {told}, and goes on only so")
+
+
 def _read(run: Path) -> tuple[Tensors, NetworkConfig, dict[str, Any]]:
-    """The tensors of a checkpoint, the form of its network and the notes.
+    """Read the tensors of a checkpoint, the config of its network and the notes.
 
     Raises:
         ValueError: it is damaged.
@@ -160,14 +146,14 @@ def _read(run: Path) -> tuple[Tensors, NetworkConfig, dict[str, Any]]:
         raise ValueError(f"{path} is damaged: its checksum does not match")
     try:
         found = json.loads(head)
-        form = {field.name: found["form"][field.name] for field in fields(NetworkConfig)}
-        return tensors, NetworkConfig(**{**form, "hidden": tuple(form["hidden"])}), dict(found["notes"])
+        network = {field.name: found["network"][field.name] for field in fields(NetworkConfig)}
+        return tensors, NetworkConfig(**{**network, "hidden": tuple(network["hidden"])}), dict(found["notes"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{path} is damaged: {error}") from None
 
 
 def _read_three_files(run: Path, tensors: Tensors) -> tuple[Tensors, NetworkConfig, dict[str, Any]]:
-    """The same of a run of an older version, whose mean network and notes are in the other two files.
+    """As `_read`, for a run of an older version, whose mean network and notes are in the other two files.
 
     Raises:
         ValueError: the files are not of the same moment.
@@ -179,29 +165,21 @@ def _read_three_files(run: Path, tensors: Tensors) -> tuple[Tensors, NetworkConf
             f"the files in {run} are of different moments: the card tells of {kept['gradient_steps']} gradient steps, "
             f"the checkpoint of {max(taken)}; it was stopped while it was written and cannot go on"
         )
-    return tensors | {f"mean.{name}": tensor for name, tensor in net.state_dict().items()}, net.config, kept
+    renamed = {}
+    for name, tensor in tensors.items():
+        part, _, rest = name.partition(".")
+        if part == "net":
+            name = f"net.{current_tensor_name(rest)}"
+        elif part == "past":
+            number, _, inner = rest.partition(".")
+            name = f"past.{number}.{current_tensor_name(inner)}"
+        renamed[name] = tensor
+    return renamed | {f"mean.{name}": tensor for name, tensor in net.state_dict().items()}, net.config, kept
 
 
 def _restore(learner: Learner, tensors: Tensors, kept: dict[str, Any]) -> None:
     """Put what was kept into the learner."""
-    parts: dict[str, Tensors] = {}
-    for name, tensor in tensors.items():
-        words = name.split(".", 2 if name.startswith(("past.", "adam.")) else 1)
-        parts.setdefault(".".join(words[:-1]), {})[words[-1]] = tensor
-    learner.net.load_state_dict(parts["net"])
-    learner.mean_net.load_state_dict(parts["mean"])
-    learner.extras.load_state_dict(parts.get("extra", {}))
-    past = sorted((part for part in parts if part.startswith("past.")), key=lambda part: int(part[5:]))
-    if learner.past:
-        learner.past.nets = [parts[part] for part in past] or learner.past.nets
-    states = {int(part[5:]): found for part, found in parts.items() if part.startswith("adam.")}
-    learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": states})
-    observations, info = learner.env.restore(parts[""]["games"].numpy().view(learner.variant.dtype))
-    learner._now = (observations, info["seat"])
-    learner.rng[:] = parts[""]["rng"].numpy().view(np.uint64)
-    learner.shuffler.set_state(parts[""]["shuffler"])
-    learner.steps, learner.updates, learner.games = kept["steps"], kept["updates"], kept["games"]
-    learner.gradient_steps = kept["gradient_steps"]
+    learner.load_state_dict(tensors, kept)
     learner.seconds, learner.curve = kept["seconds"], kept["curve"]
     learner.origin = kept.get("origin", learner.origin)  # its file may have been overwritten since
     before = [(0, kept["command"]), *map(tuple, kept.get("went_on", []))]

@@ -1,85 +1,181 @@
-"""Who else decides in the games of a training run: the teacher, and the network as it was before."""
+"""Who decides beside the network: an expert that it imitates, and opponents in the other seats."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import torch
 
 from agents.api import Agent
+from agents.arena import decision_keys
 from agents.networks.agent import NetworkAgent
 from agents.networks.network import PolicyValueNet
+from agents.old_specs import current_spelling
 from agents.registry import make_agent
 from agents.search.puct import PUCTAgent, PUCTConfig
+from agents.settings import Range
 from agents.spec import parse_agent_spec, read_settings
+from experiments.common.ranges import Share
 from samurai_env.core.game import Variant
 
-SELF = "self"  # the network in training, in the spec of a search that is the expert: `puct:100,net=self`
-PAST = "past"  # spec of a rival: the network as it was before
-KEPT = 20  # past selves that a whole run keeps, beside the first
+PAST = "past"  # spec of an opponent: the network as it was before
+PAST_SELVES = 20  # that a whole run keeps, beside the first
 
 
-def own_search(spec: str) -> PUCTConfig | None:
-    """How a teacher such as `puct:100,net=self` searches; None for one that is an agent of its own.
+@dataclass
+class OpponentSettings:
+    """Imitation of an expert, and opponents in the other seats."""
+
+    expert: str = "greedy"
+    """Agent whose decisions the network imitates at first; puct:100,net=self searches with the network itself."""
+    imitation_steps: Annotated[int, Range(0, 10**12)] = 0
+    """Decisions, of the total, in which the network learns from the expert; 0 for self-play from the start."""
+    opponents: tuple[str, ...] = ()
+    """Agents that play all seats but one in a share of the games; past: the network as it was before."""
+    opponent_share: Share = 0.25
+    """That share."""
+
+
+def check_opponents(settings: OpponentSettings, variant: Variant) -> None:
+    """Make each agent once.
 
     Raises:
-        ValueError: settings that no search has.
+        FileNotFoundError: a file that a spec names does not exist.
+        ValueError: names the flag or the spec.
+    """
+    if settings.expert == PAST:
+        raise ValueError(f"{PAST} is an opponent (--opponents), not an expert")
+    if settings.expert != OpponentSettings.expert and not settings.imitation_steps:
+        raise ValueError(f"--expert {settings.expert} needs --imitation-steps, in which the network learns from it")
+    if not self_search(settings.expert):
+        make_agent(settings.expert, variant)
+    for spec in settings.opponents:
+        if spec.startswith(PAST + ":"):
+            raise ValueError(f"the opponent {PAST} takes no argument, not {spec!r}: one of all past selves is drawn")
+        if spec != PAST:
+            make_agent(spec, variant)
+
+
+def self_search(spec: str) -> PUCTConfig | None:
+    """Settings of a search with the network in training, such as `puct:100,net=self`; None for any other agent.
+
+    Raises:
+        ValueError: no number of simulations, an unknown setting, or a value out of its range.
     """
     parsed = parse_agent_spec(spec)
-    return read_settings(parsed, PUCTConfig) if parsed.name == "puct" and parsed.settings.get("net") == SELF else None
+    if parsed.name == "self":
+        raise ValueError(f"--expert {spec[:60]} is now {current_spelling(spec)[:80]}")
+    return read_settings(parsed, PUCTConfig) if parsed.name == "puct" and parsed.settings.get("net") == "self" else None
 
 
-class Teacher:
-    """An agent, made once for each thread, that says with which probability it would take each action.
+class Expert:
+    """An agent to imitate, by the probability with which it takes each action.
 
-    A search says so by how often it tried each (as in Expert Iteration, Anthony et al., 2017), squared, since it tries
-    all a little; a network knows it; others take one action.
+    A search gives its visit counts (expert iteration, Anthony et al., 2017), squared, since it visits every action a
+    little; a network its probabilities; any other agent its choice.
+
+    Attributes:
+        steps: decisions of the run in which it is imitated.
     """
 
-    def __init__(self, variant: Variant, spec: str, net: PolicyValueNet, threads: int) -> None:
-        """The teacher that `spec` names; `puct:100,net=self` searches with `net`, whatever its weights then are."""
-        self.actions = variant.num_actions
-        own = own_search(spec)
+    def __init__(self, settings: OpponentSettings, variant: Variant, net: PolicyValueNet, threads: int) -> None:
+        """Make the expert once for each thread; `net=self` searches with `net` as it then is."""
+        self.steps = settings.imitation_steps
+        self.num_actions = variant.num_actions
+        search = self_search(settings.expert)
         self.agents: list[Agent] = [
-            PUCTAgent(variant, net, own) if own else make_agent(spec, variant) for _ in range(threads)
+            PUCTAgent(variant, net, search) if search else make_agent(settings.expert, variant) for _ in range(threads)
         ]
         self.pool = ThreadPoolExecutor(threads)
 
     def decide(self, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Its choice, int64 (games,), and the probabilities, float32 (games, actions)."""
+        """Choose in every game.
+
+        Returns:
+            Actions, int64 (games,), and probabilities, float32 (games, actions).
+        """
         rows = np.array_split(np.arange(len(states)), len(self.agents))
         jobs = [
-            self.pool.submit(self._share, agent, states[part], keys[part])
+            self.pool.submit(self._probabilities, agent, states[part], keys[part])
             for agent, part in zip(self.agents, rows, strict=True)
             if len(part)
         ]
-        actions, wanted = zip(*(job.result() for job in jobs), strict=True)
-        return np.concatenate(actions), np.concatenate(wanted)
+        actions, probs = zip(*(job.result() for job in jobs), strict=True)
+        return np.concatenate(actions), np.concatenate(probs)
 
-    def _share(self, agent: Agent, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _probabilities(self, agent: Agent, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if isinstance(agent, NetworkAgent):
-            probabilities = agent.evaluate(states)[0].exp().numpy()
-            return probabilities.argmax(1), probabilities
+            probs = agent.evaluate(states)[0].exp().numpy()
+            return probs.argmax(1), probs
         visits = getattr(agent, "visits", None)
         if visits is None:
             actions = agent.act(states, keys)
-            return actions, np.eye(self.actions, dtype=np.float32)[actions]
+            return actions, np.eye(self.num_actions, dtype=np.float32)[actions]
         found = visits(states, keys)
-        tries = np.square(found.visits / np.maximum(1, found.visits.max(1, keepdims=True)))
-        untried = tries.sum(1) == 0  # a single simulation looks at the root alone
-        tries[untried, found.actions[untried]] = 1.0
-        return found.actions, (tries / tries.sum(1, keepdims=True)).astype(np.float32)
+        squares = np.square(found.visits / np.maximum(1, found.visits.max(1, keepdims=True)))
+        unvisited = squares.sum(1) == 0  # a single simulation visits the root alone
+        squares[unvisited, found.actions[unvisited]] = 1.0
+        return found.actions, (squares / squares.sum(1, keepdims=True)).astype(np.float32)
+
+
+class Opponents:
+    """Agents that play all seats but one in the first games of the vector; they take turns by game.
+
+    Args:
+        settings: which agents, and in which share of the games.
+        variant: of the games.
+        net: the network in training, which `past` copies.
+        seed: of the drawing of past selves.
+    """
+
+    def __init__(self, settings: OpponentSettings, variant: Variant, net: PolicyValueNet, seed: int) -> None:
+        self.share, self.seed = settings.opponent_share, seed
+        self.num_players = variant.num_players
+        self.past = PastSelves(variant, net) if PAST in settings.opponents else None
+        self.agents: list[Agent] = [
+            self.past if self.past and spec == PAST else make_agent(spec, variant) for spec in settings.opponents
+        ]
+
+    def start_rollout(self, number: int) -> None:
+        """Draw the past self that plays in this rollout."""
+        if self.past:
+            self.past.draw(self.seed, number)
+
+    def play(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """Write the opponents' decisions into `actions`.
+
+        Args:
+            states: records (games,).
+            actions: int64 (games,), in and out.
+
+        Returns:
+            bool (games,): an opponent decides here. The network's seat in a game follows from the deal.
+        """
+        games = np.arange(len(states))
+        home = (states["seed"] % np.uint64(self.num_players)).astype(np.int64)
+        theirs = (games < round(self.share * len(games))) & (states["seat"] != home)
+        for number, agent in enumerate(self.agents):
+            rows = np.flatnonzero(theirs & (games % len(self.agents) == number))
+            if len(rows):
+                now = states[rows]
+                actions[rows] = agent.act(now, decision_keys(now["seed"], now["steps"], 1 + number))
+        return theirs
+
+    def end_update(self, net: PolicyValueNet, steps: int, total_steps: int) -> None:
+        """Keep a copy of the network whenever another part of the run is over."""
+        if self.past and steps * PAST_SELVES >= total_steps * len(self.past.nets):
+            self.past.remember(net)
 
 
 class PastSelves:
-    """A rival: one of the networks that the one in training has been, drawn anew for each batch.
+    """An opponent: one of the networks that the one in training has been, drawn for each rollout.
 
-    To play against the mean of one's past is fictitious play (Heinrich and Silver, 2016). Like the network when it is
-    evaluated, a past self takes the action that it finds most probable.
+    Playing against the mean of one's past is fictitious play (Heinrich and Silver, 2016). A past self takes the action
+    it finds most probable, as the network does when it is evaluated.
     """
 
     def __init__(self, variant: Variant, net: PolicyValueNet) -> None:
-        self.variant = variant
-        self.form = net.config
         self.nets: list[dict[str, torch.Tensor]] = []
         self._player = NetworkAgent(variant, PolicyValueNet(net.config).eval())
         self.remember(net)
@@ -89,7 +185,7 @@ class PastSelves:
         self.nets.append({name: tensor.detach().cpu().clone() for name, tensor in net.state_dict().items()})
 
     def draw(self, seed: int, number: int) -> int:
-        """Draw which past self plays in batch `number` of the run with this seed, and play as it; its index."""
+        """Draw the past self that plays in rollout `number` of the run with this seed; its index."""
         drawn = int(np.random.default_rng((seed, number)).integers(len(self.nets)))
         self._player.net.load_state_dict(self.nets[drawn])
         return drawn

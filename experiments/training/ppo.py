@@ -1,364 +1,361 @@
-"""The PPO learner (Schulman et al., 2017): one network in the seats of many games at once.
+"""PPO (Schulman et al., 2017) by self-play, in reading order: settings, rollout, advantages, loss, update.
 
-It sees seat-relative observations and predicts the return of every seat, so advantages are vectors and the
-learner works for any number of players and for cooperation.
+One network plays every seat of many games at once. It sees seat-relative observations and predicts the return of every
+seat, so values, rewards and advantages are vectors over seats, for any number of players and for cooperation. Actions
+are masked. Names are CleanRL's (Huang et al., 2022).
 """
 
-from collections.abc import Iterator
-from copy import deepcopy
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 import torch
-from torch import nn
+from torch.optim.swa_utils import AveragedModel
 
 from agents.arena import decision_keys
 from agents.heuristics import ActionFeatures
-from agents.networks.files import load_network, read_card
-from agents.networks.network import NetworkConfig, PolicyValueNet, new_network
+from agents.networks.network import PolicyValueNet, supports_bfloat16
 from agents.networks.sampling import sample
-from agents.networks.warm_start import warm_start
-from agents.registry import make_agent
-from experiments.common.cli import parse_options
-from experiments.training.config import Config
-from experiments.training.heads import Extras
-from experiments.training.opponents import KEPT, PAST, PastSelves, Teacher
-from experiments.training.rollout import Batch, advantages, by_seat
-from samurai_env import make_variant, parse_variant
-from samurai_env.core.batch import batch_kernels
-from samurai_env.core.bits import pick_legal
-from samurai_env.core.game import Variant
+from agents.settings import Range
+from experiments.common.ranges import Count, Seed, Share, Weight
+from experiments.training.opponents import Expert, Opponents, OpponentSettings
 from samurai_env.envs.vector import GameVectorEnv
 
-TRUST_PACE = 30.0  # how much faster than the weights the trust in the advice moves
+PRIOR_WEIGHT_LR = 30.0  # times the learning rate: one number, which at the pace of the others would hardly move
+
+# ---------------------------------------------------------------- settings
 
 
-class Learner:
-    """Network, the running mean of its weights (Polyak and Juditsky, 1992), optimiser and games of a run."""
+@dataclass
+class PPOSettings:
+    """Settings of the algorithm."""
 
-    def __init__(self, config: Config) -> None:
-        self.config = config
-        torch.manual_seed(config.seed)
-        self.variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
-        self.encoding = self.variant.encoding_name(config.encoding)
-        layers = {"entity_width": config.shared, "action_width": config.outlook, "spatial_width": config.spatial}
-        form = NetworkConfig(self.variant.spec, self.encoding, tuple(config.hidden), config.advised, **layers)
-        self.advice = ActionFeatures(self.variant) if config.advised else None
-        self.columns = len(self.variant.game.action_features) if config.outlook else 1
-        self.net = first_network(config, form, self.variant).to(config.device)
-        self.mean_net = deepcopy(self.net).eval()
-        self.extras = Extras(self.net, self.variant.num_players, config.privileged, config.auxiliary > 0)
-        self.extras.to(config.device)
-        if config.values_only:
-            keep_choices(self.net, config)
-        # The trust in the advice is one number: at the pace of the weights it would never come to where it should be.
-        weights = [p for name, p in self.net.named_parameters() if name != "prior_weight" and p.requires_grad]
-        groups = [{"params": [*weights, *self.extras.parameters()], "pace": 1.0}]
-        if config.advised and not config.values_only:
-            groups.append({"params": [self.net.prior_weight], "pace": TRUST_PACE})
-        self.optimizer = torch.optim.Adam(groups, lr=config.learning_rate, eps=1e-5)
-        self.shaped = config.reward == "shaped" or config.auxiliary > 0  # whether the games tell of progress
-        self.env = GameVectorEnv(
-            config.game,
-            config.num_envs,
-            self.variant.num_players,
-            self.encoding,
-            "shaped" if self.shaped else "result",
-            **self.variant.options,
+    total_steps: Annotated[int, Range(1, 10**12)] = 3_000_000
+    """Decisions to learn from, over all games; the last update may go beyond."""
+    num_envs: Count = 256
+    """Games played at once."""
+    num_steps: Count = 128
+    """Decisions in each game between two updates."""
+    minibatch_size: Count = 4096
+    """Decisions in a gradient step."""
+    update_epochs: Count = 2
+    """Passes over the rollout in an update."""
+    learning_rate: Weight = 1e-3
+    """Adam's step size at the start; it falls linearly to a tenth."""
+    gae_lambda: Share = 0.95
+    """Lambda of generalised advantage estimation; returns are not discounted."""
+    clip_coef: Annotated[float, Range(0, above=True)] = 0.2
+    """Clipping of the probability ratio."""
+    ent_coef: Weight = 0.03
+    """Weight of the entropy bonus at the start; it falls linearly to a fifth."""
+    vf_coef: Weight = 0.5
+    """Weight of the value loss."""
+    max_grad_norm: Annotated[float, Range(0, above=True)] = 0.5
+    """Gradients are scaled down to this norm."""
+    ema_decay: Annotated[float, Range(0, 0.9999999)] = 0.998
+    """Decay of the moving average of the weights, which is what is evaluated and saved; 0 for none."""
+    seed: Seed = 1
+    """Seed of games, network and sampling: same seed, same network."""
+    precision: str = field(default_factory=lambda: "bfloat16" if supports_bfloat16() else "float32")
+    """Numbers of matrix products: "bfloat16", the default on processors that multiply them, or "float32"."""
+    device: str = field(default_factory=lambda: "cuda" if torch.cuda.is_available() else "cpu")
+    """Where the network learns."""
+
+
+# ---------------------------------------------------------------- rollout
+
+
+@dataclass
+class Batch:
+    """A rollout: T decisions in each of N games."""
+
+    obs: torch.Tensor  # int8 (T, N, ...)
+    action_masks: torch.Tensor  # int8 (T, N, actions)
+    action_features: torch.Tensor | None  # float32 (T, N, actions, features), for a network with a heuristic prior
+    actions: torch.Tensor  # int64 (T, N)
+    expert_probs: torch.Tensor | None  # bfloat16 (T, N, actions), if an expert is imitated in the run
+    log_probs: torch.Tensor  # float32 (T, N)
+    values: torch.Tensor  # float32 (T + 1, N, players), by seat
+    rewards: torch.Tensor  # float32 (T, N, players), by seat
+    dones: torch.Tensor  # bool (T, N)
+    seats: torch.Tensor  # int64 (T, N)
+    train_mask: torch.Tensor  # bool (T, N): the network or its expert decided, no opponent
+    imitating: bool = False  # the actions are the expert's
+
+
+class PPO:
+    """The network in training with its moving average, optimiser and games.
+
+    Attributes:
+        net: the network that plays and learns.
+        mean_net: the moving average of its weights (Polyak and Juditsky, 1992).
+        batch: the last rollout.
+        steps, updates, games: decisions, updates and finished games so far.
+    """
+
+    def __init__(
+        self, settings: PPOSettings, others: OpponentSettings, env: GameVectorEnv, net: PolicyValueNet
+    ) -> None:
+        self.settings, self.env, self.variant = settings, env, env.variant
+        self.net = net.to(settings.device)
+        self.ema = AveragedModel(self.net, avg_fn=warmed_up_ema(settings.ema_decay))
+        self.ema.update_parameters(self.net)  # the first call copies
+        mean_net = self.ema.module.eval()
+        assert isinstance(mean_net, PolicyValueNet)
+        self.mean_net = mean_net
+        imitates, threads = others.imitation_steps > 0, torch.get_num_threads()
+        self.expert = Expert(others, self.variant, self.mean_net, threads) if imitates else None
+        self.opponents = Opponents(others, self.variant, self.mean_net, settings.seed) if others.opponents else None
+        trained = {name: p for name, p in net.named_parameters() if p.requires_grad}
+        prior_weight = [trained.pop("prior_weight")] if "prior_weight" in trained else []
+        groups = [{"params": [*trained.values()], "lr_scale": 1.0}]
+        if prior_weight:
+            groups.append({"params": prior_weight, "lr_scale": PRIOR_WEIGHT_LR})
+        self.optimizer = torch.optim.Adam(groups, lr=settings.learning_rate, eps=1e-5)
+        self.autocast = torch.autocast(
+            torch.device(settings.device).type, torch.bfloat16, settings.precision == "bfloat16"
         )
-        self._observing = batch_kernels(self.variant.game).by_encoding[self.encoding]
-        self.rng = np.array([config.seed], np.uint64)
-        self.precision = torch.autocast(
-            torch.device(config.device).type, torch.bfloat16, config.precision == "bfloat16"
-        )
-        self.shuffler = torch.Generator().manual_seed(config.seed)
-        self.teacher = Teacher(self.variant, config.teacher, self.mean_net, torch.get_num_threads())
-        self.past = PastSelves(self.variant, self.mean_net) if PAST in config.rivals else None
-        self.rivals = [
-            self.past if self.past and spec == PAST else make_agent(spec, self.variant) for spec in config.rivals
-        ]
-        self.steps = 0
-        self.updates = 0
-        self.gradient_steps = 0
-        self.seconds = 0.0
-        self.games = 0
-        self.curve: list[dict[str, float]] = []
-        # From which step with what command; settings such as the learning rate may change when a run goes on.
-        self.commands: list[tuple[int, str]] = [(0, config.command)]
-        self.origin = read_card(config.initial).notes if config.initial else None  # how it was made
-        observations, info = self.env.reset(seed=config.seed)
-        self._now = (observations, info["seat"])
+        self.rng = np.array([settings.seed], np.uint64)
+        self.shuffler = torch.Generator().manual_seed(settings.seed)
+        self.steps = self.updates = self.games = 0
+        self._features = ActionFeatures(self.variant) if net.config.heuristic_prior else None
+        self._num_features = len(self.variant.game.action_features) if net.config.action_width else 1
+        observed, info = env.reset(seed=settings.seed)
+        self._next_obs, self._next_seats = observed, info["seat"]
         self.batch = self._new_batch()
 
     def _new_batch(self) -> Batch:
-        config, players, actions = self.config, self.variant.num_players, self.variant.num_actions
-        room, shape = (config.num_steps, config.num_envs), self.variant.encoding(self.encoding).shape
-        more = (config.num_steps + 1, config.num_envs, players)
+        size, players = (self.settings.num_steps, self.settings.num_envs), self.variant.num_players
+        num_actions, shape = self.variant.num_actions, self.variant.encoding(self.env.encoding).shape
         return Batch(
-            observations=torch.zeros((*room, *shape), dtype=torch.int8),
-            masks=torch.zeros((*room, actions), dtype=torch.int8),
-            looks=torch.zeros((*room, actions, self.columns)) if self.advice else None,
-            together=torch.zeros((*room, players, *shape), dtype=torch.int8) if config.privileged else None,
-            actions=torch.zeros(room, dtype=torch.int64),
-            wanted=torch.zeros((*room, actions), dtype=torch.bfloat16) if config.teacher_steps else None,
-            log_probs=torch.zeros(room),
-            values=torch.zeros(more),
-            rewards=torch.zeros((*room, players)),
-            growths=torch.zeros((*room, players)),
-            forecasts=torch.zeros(more),
-            dones=torch.zeros(room, dtype=torch.bool),
-            seats=torch.zeros(room, dtype=torch.int64),
-            learned=torch.ones(room, dtype=torch.bool),
+            obs=torch.zeros((*size, *shape), dtype=torch.int8),
+            action_masks=torch.zeros((*size, num_actions), dtype=torch.int8),
+            action_features=torch.zeros((*size, num_actions, self._num_features)) if self._features else None,
+            actions=torch.zeros(size, dtype=torch.int64),
+            expert_probs=torch.zeros((*size, num_actions), dtype=torch.bfloat16) if self.expert else None,
+            log_probs=torch.zeros(size),
+            values=torch.zeros((size[0] + 1, size[1], players)),
+            rewards=torch.zeros((*size, players)),
+            dones=torch.zeros(size, dtype=torch.bool),
+            seats=torch.zeros(size, dtype=torch.int64),
+            train_mask=torch.ones(size, dtype=torch.bool),
         )
 
     @property
     def imitating(self) -> bool:
-        """Whether the network still learns from the teacher."""
-        return self.steps < self.config.teacher_steps
-
-    def _let_rivals_play(self, played: np.ndarray) -> np.ndarray:
-        """Put the rivals' decisions into `played`, int64 (N,); bool (N,): which these are.
-
-        The first games are played with rivals, taking turns; the network's seat in them follows from the deal.
-        """
-        states, games = self.env.states, np.arange(self.config.num_envs)
-        home = (states["seed"] % np.uint64(self.variant.num_players)).astype(np.int64)
-        theirs = (games < round(self.config.rival_share * len(games))) & (states["seat"] != home)
-        for number, rival in enumerate(self.rivals):
-            rows = np.flatnonzero(theirs & (games % len(self.rivals) == number))
-            if len(rows):
-                now = states[rows]
-                played[rows] = rival.act(now, decision_keys(now["seed"], now["steps"], 1 + number))
-        return theirs
+        """Whether the network still learns from the expert."""
+        return self.expert is not None and self.steps < self.expert.steps
 
     @torch.no_grad()
     def collect(self) -> None:
-        """Play `num_steps` decisions in every game with the present network.
+        """Play `num_steps` decisions in every game with the network as it is.
 
-        While it imitates, the batch holds what the teacher would do, who also makes half of the moves: so the
-        network learns what to do both where the teacher comes to and where it comes to itself (as in DAgger, Ross
-        et al., 2011).
+        While an expert is imitated, the batch holds the expert's choices. It also makes half of the moves, so the
+        network learns what to do in the positions of both (DAgger, Ross et al., 2011).
         """
-        batch = self.batch
-        batch.imitated = self.imitating
-        if self.past:
-            self.past.draw(self.config.seed, self.updates)
-        observed, seats = self._now
-        for t in range(self.config.num_steps + 1):
-            log_probs = self._look(t, observed, torch.from_numpy(seats).long())
-            if t == self.config.num_steps:
-                break
-            actions = np.empty(len(log_probs), np.int64)
+        batch, env = self.batch, self.env
+        batch.imitating = self.imitating
+        if self.opponents:
+            self.opponents.start_rollout(self.updates)
+        for t in range(self.settings.num_steps):
+            log_probs = self._predict(t)
+            actions = np.empty(env.num_envs, np.int64)
             sample(log_probs.exp().numpy(), self.rng, actions)
-            moves = actions
-            if batch.imitated:
-                assert batch.wanted is not None
-                keys = decision_keys(self.env.states["seed"], self.env.states["steps"], 0)
-                actions, wanted = self.teacher.decide(self.env.states, keys)
-                batch.wanted[t] = torch.from_numpy(wanted)
-                moves = np.where(keys & np.uint64(1), moves, actions)
+            played = actions
+            if batch.imitating:
+                assert self.expert is not None
+                assert batch.expert_probs is not None
+                keys = decision_keys(env.states["seed"], env.states["steps"], 0)
+                actions, probs = self.expert.decide(env.states, keys)
+                batch.expert_probs[t] = torch.from_numpy(probs)
+                played = np.where(keys & np.uint64(1), played, actions)
             batch.actions[t] = torch.from_numpy(actions)
             batch.log_probs[t] = log_probs.gather(1, batch.actions[t][:, None])[:, 0]
-            if self.rivals:
-                batch.learned[t] = torch.from_numpy(~self._let_rivals_play(moves))
-            observed, _, done, _, info = self.env.step(moves)
-            seats = info["seat"]
-            self._enter_rewards(t, info)
-            batch.dones[t] = torch.from_numpy(done)
-            self.games += int(done.sum())
-        self._now = (observed, seats)
-        self.steps += self.config.num_steps * self.config.num_envs
+            if self.opponents:
+                batch.train_mask[t] = torch.from_numpy(~self.opponents.play(env.states, played))
+            self._next_obs, _, dones, _, info = env.step(played)
+            self._next_seats = info["seat"]
+            batch.rewards[t] = torch.from_numpy(info["rewards"])
+            batch.dones[t] = torch.from_numpy(dones)
+            self.games += int(dones.sum())
+        self._predict(self.settings.num_steps)  # values after the last decision
+        self.steps += self.settings.num_steps * self.settings.num_envs
 
-    def _look(self, t: int, observed: dict[str, np.ndarray], seats: torch.Tensor) -> torch.Tensor:
-        """Enter what is seen and expected before decision `t`; the log-probabilities, float32 (N, actions)."""
-        batch, device = self.batch, self.config.device
-        seen = {
-            "observations": torch.from_numpy(observed["observation"]),
-            "masks": torch.from_numpy(observed["action_mask"]),
+    def _predict(self, t: int) -> torch.Tensor:
+        """Enter the network's inputs and values at decision `t`; its log-probabilities, float32 (N, actions)."""
+        batch, seats = self.batch, torch.from_numpy(self._next_seats).long()
+        inputs = {
+            "obs": torch.from_numpy(self._next_obs["observation"]),
+            "action_masks": torch.from_numpy(self._next_obs["action_mask"]),
         }
-        if self.advice:
-            seen["looks"] = torch.from_numpy(self.advice.compute(self.env.states)[:, :, : self.columns])
-        with self.precision:
-            log_probs, values, hidden = self.net.forward_hidden(
-                **{name: tensor.to(device) for name, tensor in seen.items()}
-            )
-            if self.extras.auxiliary:
-                batch.forecasts[t] = by_seat(self.extras.forecast(hidden).float().cpu(), seats, -1)
-            if self.extras.privileged:
-                together = np.zeros((len(seats), self.variant.num_players, *observed["observation"].shape[1:]), np.int8)
-                self._observing.batch_observe_all(self.env.states, together)
-                seen["together"] = torch.from_numpy(together)
-                values = self.extras.judge(seen["together"].to(device))
-        batch.values[t] = by_seat(values.cpu(), seats, -1)
-        if t < self.config.num_steps:
+        if self._features:
+            features = self._features.compute(self.env.states)[:, :, : self._num_features]
+            inputs["action_features"] = torch.from_numpy(features)
+        with self.autocast:
+            log_probs, values = self.net(*(tensor.to(self.settings.device) for tensor in inputs.values()))
+        batch.values[t] = turn_seats(values.cpu(), seats, -1)
+        if t < self.settings.num_steps:
             batch.seats[t] = seats
-            for name, tensor in seen.items():
+            for name, tensor in inputs.items():
                 getattr(batch, name)[t] = tensor
         return log_probs.cpu()
 
-    def _enter_rewards(self, t: int, info: dict[str, Any]) -> None:
-        """Enter what decision `t` brought: results, and apart from them the growth of progress."""
-        paid = torch.from_numpy(info["rewards"])
-        self.batch.rewards[t] = paid
-        if self.shaped:
-            told = info.get("final_info")
-            returns = torch.from_numpy(told["returns"]) if told else torch.zeros_like(paid)
-            self.batch.growths[t] = paid - returns
-            if self.config.reward == "result":
-                self.batch.rewards[t] = returns
+    # ---------------------------------------------------------------- advantages
 
     def advantages(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Generalised advantages of the deciding seats (T, N) and value targets by player (T, N, players)."""
-        batch = self.batch
-        advantage = advantages(batch.rewards, batch.values, batch.dones, self.config.gae_lambda)
-        own = advantage.gather(2, batch.seats[..., None])[..., 0]
-        return own, by_seat(advantage + batch.values[:-1], batch.seats, 1)
+        """Estimate generalised advantages (GAE: Schulman et al., 2016), undiscounted.
 
-    def update(self) -> dict[str, float]:
-        """One PPO update from the batch; the means of what it measured."""
-        config, batch = self.config, self.batch
-        fraction = min(1.0, self.steps / config.total_steps)
-        for group in self.optimizer.param_groups:
-            group["lr"] = group["pace"] * config.learning_rate * (1.0 - 0.9 * fraction)
-        entropy_weight = config.entropy * (1.0 - 0.8 * fraction)
-        own, targets = self.advantages()
-        flat = {
-            "observations": batch.observations.flatten(0, 1),
-            "masks": batch.masks.flatten(0, 1),
-            "actions": batch.actions.flatten(),
-            "log_probs": batch.log_probs.flatten(),
-            "advantages": own.flatten(),
-            "targets": targets.flatten(0, 1),
-        }
-        if batch.looks is not None:
-            flat["looks"] = batch.looks.flatten(0, 1)
-        if batch.together is not None:
-            flat["together"] = batch.together.flatten(0, 1)
-        if batch.imitated and batch.wanted is not None:
-            flat["wanted"] = batch.wanted.flatten(0, 1)
-        if self.extras.auxiliary:
-            to_come = advantages(batch.growths, batch.forecasts, batch.dones, config.gae_lambda) + batch.forecasts[:-1]
-            flat["forecasts"] = by_seat(to_come, batch.seats, 1).flatten(0, 1)
-        sums: dict[str, float] = {}
-        count = 0
-        for rows in self._minibatches():
-            part = {name: tensor[rows].to(config.device) for name, tensor in flat.items()}
-            for name, value in self._gradient_step(part, entropy_weight).items():
-                sums[name] = sums.get(name, 0.0) + value
-            count += 1
-        self.updates += 1
-        if self.past and self.steps * KEPT >= config.total_steps * len(self.past.nets):
-            self.past.remember(self.mean_net)
-        seen = {name: value / count for name, value in sums.items()}
-        seen["explained_variance"] = float(1.0 - (targets - self._predicted()).var() / targets.var().clamp_min(1e-8))
-        if config.advised:
-            seen["trust"] = self.net.prior_weight.item()
-        return seen
+        delta_t = r_t + V(s_t+1) - V(s_t) and A_t = delta_t + lambda * A_t+1; nothing follows the end of a game.
 
-    def _predicted(self) -> torch.Tensor:
-        return by_seat(self.batch.values[:-1], self.batch.seats, 1)
+        Returns:
+            Advantages of the seats to move, float32 (T, N), and returns, float32 (T, N, players), seat to move first.
+        """
+        batch, gae_lambda = self.batch, self.settings.gae_lambda
+        advantages, last = torch.zeros_like(batch.rewards), torch.zeros_like(batch.rewards[0])
+        for t in reversed(range(len(advantages))):
+            nonterminal = (~batch.dones[t]).float()[:, None]
+            delta = batch.rewards[t] + nonterminal * batch.values[t + 1] - batch.values[t]
+            advantages[t] = last = delta + gae_lambda * nonterminal * last
+        own = advantages.gather(2, batch.seats[..., None])[..., 0]
+        return own, turn_seats(advantages + batch.values[:-1], batch.seats, 1)
 
-    def _minibatches(self) -> Iterator[torch.Tensor]:
-        rows = self.batch.learned.flatten().nonzero()[:, 0]
-        parts = max(1, round(len(rows) / self.config.minibatch))  # of about equal size: one row has no deviation
-        for _ in range(self.config.epochs):
-            yield from rows[torch.randperm(len(rows), generator=self.shuffler)].tensor_split(parts)
+    # ---------------------------------------------------------------- loss
 
-    def _gradient_step(self, part: dict[str, torch.Tensor], entropy_weight: float) -> dict[str, float]:
-        config = self.config
-        with self.precision:
-            log_probs, values, hidden = self.net.forward_hidden(part["observations"], part["masks"], part.get("looks"))
-            value_loss = (values - part["targets"]).pow(2).mean()
-            beside = {}
-            if "together" in part:
-                beside["critic_loss"] = (self.extras.judge(part["together"]) - part["targets"]).pow(2).mean()
-            if "forecasts" in part:
-                missed = (self.extras.forecast(hidden).float() - part["forecasts"]).pow(2).mean()
-                beside["auxiliary_loss"] = config.auxiliary * missed
-        chosen = log_probs.gather(1, part["actions"][:, None])[:, 0]
-        log_ratio = chosen - part["log_probs"]
-        ratio = log_ratio.exp()
-        advantage = part["advantages"]
-        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-        policy_loss = -torch.min(ratio * advantage, ratio.clamp(1 - config.clip, 1 + config.clip) * advantage).mean()
-        if "wanted" in part:
-            policy_loss, entropy_weight = -(part["wanted"] * log_probs.clamp_min(-50.0)).sum(1).mean(), 0.0
+    def loss(self, part: dict[str, torch.Tensor], ent_coef: float) -> tuple[torch.Tensor, dict[str, float]]:
+        """PPO's loss of a minibatch, or that of imitation, and metrics."""
+        clip_coef = self.settings.clip_coef
+        with self.autocast:
+            log_probs, values = self.net(part["obs"], part["action_masks"], part.get("action_features"))
+            value_loss = (values - part["returns"]).pow(2).mean()
+        logratio = log_probs.gather(1, part["actions"][:, None])[:, 0] - part["log_probs"]
+        ratio = logratio.exp()
+        if "expert_probs" in part:  # cross-entropy, without a bonus
+            policy_loss, ent_coef = -(part["expert_probs"] * log_probs.clamp_min(-50.0)).sum(1).mean(), 0.0
+        else:
+            advantages = part["advantages"]
+            advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+            clipped = ratio.clamp(1 - clip_coef, 1 + clip_coef)
+            policy_loss = -torch.min(ratio * advantages, clipped * advantages).mean()
         entropy = -(log_probs.exp() * log_probs).sum(1).mean()  # illegal actions have probability 0
-        losses_of_values = sum(beside.values(), value_loss)
-        loss = policy_loss + config.value_weight * losses_of_values - entropy_weight * entropy
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_([*self.net.parameters(), *self.extras.parameters()], config.max_grad_norm)
-        self.optimizer.step()
-        self.gradient_steps += 1
-        follow = 1.0 - min(config.averaging, self.gradient_steps / (self.gradient_steps + 10.0))
-        with torch.no_grad():
-            for kept, now in zip(self.mean_net.parameters(), self.net.parameters(), strict=True):
-                kept.lerp_(now, follow)
-        return {
+        loss = policy_loss + self.settings.vf_coef * value_loss - ent_coef * entropy
+        return loss, {
             "policy_loss": policy_loss.item(),
             "value_loss": value_loss.item(),
             "entropy": entropy.item(),
-            "kl": ((ratio - 1) - log_ratio).mean().item(),
-            "clipped": ((ratio - 1).abs() > config.clip).float().mean().item(),
-            **{name: part_loss.item() for name, part_loss in beside.items()},
+            "approx_kl": ((ratio - 1) - logratio).mean().item(),
+            "clipfrac": ((ratio - 1).abs() > clip_coef).float().mean().item(),
         }
 
+    # ---------------------------------------------------------------- update
 
-def first_network(config: Config, form: NetworkConfig, variant: Variant) -> PolicyValueNet:
-    """The network that `config.initial` names, grown where it is for fewer players; or a new one.
+    def update(self) -> dict[str, float]:
+        """Learn from the rollout; the means of the metrics."""
+        settings, batch = self.settings, self.batch
+        fraction = min(1.0, self.steps / settings.total_steps)
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["lr_scale"] * settings.learning_rate * (1.0 - 0.9 * fraction)
+        ent_coef = settings.ent_coef * (1.0 - 0.8 * fraction)
+        advantages, returns = self.advantages()
+        flat = {name: getattr(batch, name).flatten(0, 1) for name in ("obs", "action_masks", "actions", "log_probs")}
+        flat |= {"advantages": advantages.flatten(), "returns": returns.flatten(0, 1)}
+        if batch.action_features is not None:
+            flat["action_features"] = batch.action_features.flatten(0, 1)
+        if batch.imitating and batch.expert_probs is not None:
+            flat["expert_probs"] = batch.expert_probs.flatten(0, 1)
+        found: list[dict[str, float]] = []
+        for rows in self._minibatches():
+            part = {name: tensor[rows].to(settings.device) for name, tensor in flat.items()}
+            loss, metrics = self.loss(part, ent_coef)
+            self.optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(self.net.parameters(), settings.max_grad_norm)
+            self.optimizer.step()
+            self.ema.update_parameters(self.net)
+            found.append(metrics)
+        self.updates += 1
+        if self.opponents:
+            self.opponents.end_update(self.mean_net, self.steps, settings.total_steps)
+        means = {name: sum(metrics[name] for metrics in found) / len(found) for name in found[0]}
+        predicted = turn_seats(batch.values[:-1], batch.seats, 1)
+        means["explained_variance"] = float(1.0 - (returns - predicted).var() / returns.var().clamp_min(1e-8))
+        if self.net.config.heuristic_prior:
+            means["prior_weight"] = self.net.prior_weight.item()
+        return means
 
-    New inputs are fitted to the look of random play.
+    def _minibatches(self) -> Iterator[torch.Tensor]:
+        """Shuffled rows of the flattened batch, all that are trained on in each epoch."""
+        rows = self.batch.train_mask.flatten().nonzero()[:, 0]
+        parts = max(1, round(len(rows) / self.settings.minibatch_size))  # of about equal size: one row has no deviation
+        for _ in range(self.settings.update_epochs):
+            yield from rows[torch.randperm(len(rows), generator=self.shuffler)].tensor_split(parts)
 
-    Raises:
-        FileNotFoundError: there is none of that name.
-        ValueError: it is damaged or of another form.
+    # ---------------------------------------------------------------- state
+
+    @property
+    def gradient_steps(self) -> int:
+        """Gradient steps so far."""
+        return int(self.ema.n_averaged) - 1
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """All tensors of the training state, by name; `load_state_dict` takes them with the counters."""
+        nets = {"net": self.net.state_dict(), "mean": self.mean_net.state_dict()}
+        if self.opponents and self.opponents.past:
+            nets |= {f"past.{number}": net for number, net in enumerate(self.opponents.past.nets)}
+        nets |= {f"adam.{index}": state for index, state in self.optimizer.state_dict()["state"].items()}
+        return {f"{part}.{name}": tensor for part, found in nets.items() for name, tensor in found.items()} | {
+            "games": torch.from_numpy(self.env.states.view(np.uint8).copy()),
+            "rng": torch.from_numpy(self.rng.view(np.int64).copy()),
+            "shuffler": self.shuffler.get_state(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, torch.Tensor], counters: Mapping[str, int]) -> None:
+        """Continue exactly from a state.
+
+        Args:
+            state: what `state_dict` returned.
+            counters: steps, updates, games and gradient_steps.
+
+        Raises:
+            KeyError: a tensor or counter is missing.
+            RuntimeError: a network does not fit.
+            ValueError: the games do not fit.
+        """
+        parts: dict[str, dict[str, torch.Tensor]] = {}
+        for name, tensor in state.items():
+            words = name.split(".", 2 if name.startswith(("past.", "adam.")) else 1)
+            parts.setdefault(".".join(words[:-1]), {})[words[-1]] = tensor
+        self.net.load_state_dict(parts["net"])
+        self.mean_net.load_state_dict(parts["mean"])
+        if self.opponents and self.opponents.past:
+            past = {int(part[5:]): net for part, net in parts.items() if part.startswith("past.")}
+            self.opponents.past.nets = [past[number] for number in sorted(past)] or self.opponents.past.nets
+        adam = {int(part[5:]): found for part, found in parts.items() if part.startswith("adam.")}
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": adam})
+        self._next_obs, info = self.env.restore(state["games"].numpy().view(self.variant.dtype))
+        self._next_seats = info["seat"]
+        self.rng[:] = state["rng"].numpy().view(np.uint64)
+        self.shuffler.set_state(state["shuffler"])
+        self.steps, self.updates, self.games = (counters[name] for name in ("steps", "updates", "games"))
+        self.ema.n_averaged.fill_(1 + counters["gradient_steps"])
+
+
+def warmed_up_ema(decay: float) -> Callable[[torch.Tensor, torch.Tensor, torch.Tensor | int], torch.Tensor]:
+    """Averaging for `AveragedModel`: torch's EMA has no warm-up; here step n decays by at most n / (n + 10)."""
+
+    def average(averaged: torch.Tensor, current: torch.Tensor, step: torch.Tensor | int) -> torch.Tensor:
+        return averaged.lerp(current, 1.0 - min(decay, int(step) / (int(step) + 10.0)))
+
+    return average
+
+
+def turn_seats(values: torch.Tensor, seats: torch.Tensor, sign: int) -> torch.Tensor:
+    """Turn vectors relative to the seat to move into vectors by seat (sign -1), or back (sign 1).
+
+    Args:
+        values: float (..., players).
+        seats: int64 (...), the seat to move.
+        sign: -1 or 1.
     """
-    if config.initial:
-        net = load_network(config.initial)
-        if parse_variant(net.config.variant).num_players < variant.num_players:
-            net = warm_start(net, form)
-            net.standardize(*random_play(variant, form, config.seed))
-        if net.config != form:
-            raise ValueError(f"the network in {config.initial} does not fit this run: {net.config.differences(form)}")
-        return net.train()
-    net = new_network(form)
-    if form.heuristic_prior:
-        nn.init.constant_(net.prior_weight, config.trust)
-    net.standardize(*random_play(variant, form, config.seed))
-    return net
-
-
-def keep_choices(net: PolicyValueNet, config: Config) -> None:
-    """Let nothing learn that a network chooses by.
-
-    Raises:
-        ValueError: it chooses by its hidden layers, which its values cannot do without.
-    """
-    reading = [net.policy.weight, *([net.actions.context.weight] if net.config.action_width else [])]
-    if any(bool(tensor.any()) for tensor in reading):
-        raise ValueError(
-            f"--values-only: the network in {config.initial} chooses by its hidden layers, which would change"
-        )
-    for name, tensor in net.named_parameters():
-        tensor.requires_grad_(name.startswith(("body.", "value.")))
-
-
-def random_play(variant: Variant, form: NetworkConfig, seed: int) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """What inputs of such a network look like: observations and outlooks of random games at all stages.
-
-    Returns:
-        int8 (12,800, ...), and float32 (legal actions, columns) if the form has layers for outlooks.
-    """
-    env = GameVectorEnv(variant.game.name, 256, variant.num_players, form.encoding, **variant.options)
-    advice = ActionFeatures(variant) if form.action_width else None
-    observations, _ = env.reset(seed=seed)
-    rng, actions, rows, looks = np.array([seed], np.uint64), np.zeros(env.num_envs, np.int64), [], []
-    for step in range(250):
-        pick_legal(observations["action_mask"], rng, actions)
-        env.step(actions)
-        if step % 5 == 0:
-            rows.append(observations["observation"].copy())
-            if advice:
-                looks.append(advice.compute(env.states)[observations["action_mask"] > 0])
-    return torch.from_numpy(np.concatenate(rows)), torch.from_numpy(np.concatenate(looks)) if looks else None
+    players = values.shape[-1]
+    return values.gather(-1, (torch.arange(players) + sign * seats[..., None]) % players)

@@ -8,7 +8,7 @@ from agents.networks.files import load_network, save_network
 from agents.networks.layers import Attention, Convolutions, spatial_layers
 from agents.networks.network import NetworkConfig, PolicyValueNet
 from agents.registry import make_agent
-from experiments.training.ppo import random_play
+from experiments.training.init_network import random_play
 from samurai_env import make_variant
 from samurai_env.core.batch import batch_kernels
 

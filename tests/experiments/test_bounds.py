@@ -12,9 +12,10 @@ from typing import get_type_hints
 
 import pytest
 
+from agents.settings import Range
 from experiments import leaderboard
-from experiments.common.bounds import Between, check_bounds
 from experiments.common.cli import run_program
+from experiments.common.ranges import check_ranges
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = [
@@ -32,12 +33,12 @@ def made(name):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_number_has_bounds_and_its_default_lies_within(name):
     config = made(name)
-    check_bounds(config)
+    check_ranges(config)
     hints = get_type_hints(type(config), include_extras=True)
     for field in fields(config):
         kinds = str(hints[field.name])
         if ("int" in kinds or "float" in kinds) and not isinstance(getattr(config, field.name), bool):
-            bounded = any(isinstance(each, Between) for each in getattr(hints[field.name], "__metadata__", ()))
+            bounded = any(isinstance(each, Range) for each in getattr(hints[field.name], "__metadata__", ()))
             assert bounded or field.name in CHECKED_ELSEWHERE | {"width"}, field.name
 
 
@@ -45,13 +46,13 @@ def test_every_number_has_bounds_and_its_default_lies_within(name):
 def test_absurd_sizes_are_refused_in_a_line(name):
     for field in fields(made(name)):
         hint = get_type_hints(type(made(name)), include_extras=True)[field.name]
-        if not any(isinstance(each, Between) for each in getattr(hint, "__metadata__", ())):
+        if not any(isinstance(each, Range) for each in getattr(hint, "__metadata__", ())):
             continue
         for absurd in (10**23, 10**4000, -1, float("nan"), float("inf")):
             config = made(name)
             setattr(config, field.name, (absurd,) if isinstance(getattr(config, field.name), tuple) else absurd)
             with pytest.raises(ValueError, match=f"--{field.name.replace('_', '-')} is at (least|most)") as error:
-                check_bounds(config)
+                check_ranges(config)
             assert len(str(error.value)) < 150
 
 

@@ -54,24 +54,24 @@ def test_the_network_chooses_by_that_and_ppo_goes_on_from_it(learned, tmp_path):
     run, net = learned
     saved = load_network(run)
     assert all(torch.equal(one, other) for one, other in zip(net.parameters(), saved.parameters(), strict=True))
-    form = {"hidden": (16,), "outlook": 16, "advised": True, "game": "samurai_card"}
-    learner = train(small(tmp_path, **form, initial=run, total_steps=256), QUIET)
+    form = {"hidden": (16,), "action_width": 16, "heuristic_prior": True, "game": "samurai_card"}
+    learner = train(small(tmp_path, **form, init_from=run, total_steps=256), QUIET)
     assert torch.isfinite(torch.cat([p.flatten() for p in learner.net.parameters()])).all()
     assert learner.origin["steps"] > 3000
 
 
 def test_values_are_learned_and_choices_stay_to_the_bit(learned, tmp_path):
     run, net = learned
-    form = {"hidden": (16,), "outlook": 16, "advised": True, "game": "samurai_card"}
-    learner = train(small(tmp_path / "values", **form, initial=run, values_only=True, total_steps=512), QUIET)
+    form = {"hidden": (16,), "action_width": 16, "heuristic_prior": True, "game": "samurai_card"}
+    learner = train(small(tmp_path / "values", **form, init_from=run, values_only=True, total_steps=512), QUIET)
     before, after = net.state_dict(), learner.mean_net.state_dict()
     changed = {name.split(".")[0] for name in before if not torch.equal(before[name], after[name])}
     assert changed == {"body", "value"}
-    again = train(small(tmp_path / "all", **form, initial=run, total_steps=512), QUIET)
+    again = train(small(tmp_path / "all", **form, init_from=run, total_steps=512), QUIET)
     assert not torch.equal(again.mean_net.policy.weight, net.policy.weight)
-    with pytest.raises(ValueError, match="chooses by its hidden layers"):
-        train(small(tmp_path / "no", **form, initial=tmp_path / "all", values_only=True), QUIET)
-    with pytest.raises(ValueError, match="--values-only is for a network that chooses already"):
+    with pytest.raises(ValueError, match="reads its hidden layers"):
+        train(small(tmp_path / "no", **form, init_from=tmp_path / "all", values_only=True), QUIET)
+    with pytest.raises(ValueError, match="--values-only needs a network with a policy"):
         train(small(tmp_path / "no", **form, values_only=True), QUIET)
 
 
@@ -87,15 +87,15 @@ def test_impossible_settings(tmp_path):
     for changes, text in (
         ({"game": "samurai"}, "samurai has no outlook"),
         ({"playouts": "greedy"}, "--playouts is such as rollout:16,potential_weight=4, not 'greedy'"),
-        ({"deals": 16}, "--deals is at least 32, not 16"),
+        ({"deals": 16}, "--deals is from 32 to 10000000, not 16"),
     ):
         with pytest.raises(ValueError, match=text):
             learn(settings(tmp_path / "none", **changes), QUIET)
     assert not (tmp_path / "none").exists()
-    with pytest.raises(ValueError, match="samurai has no outlook for --outlook to read"):
-        train(small(tmp_path, advised=True, outlook=8), QUIET)
-    with pytest.raises(ValueError, match="--outlook needs --advised"):
-        train(small(tmp_path, game="samurai_card", outlook=8), QUIET)
+    with pytest.raises(ValueError, match="samurai has no action features for --action-width to read"):
+        train(small(tmp_path, heuristic_prior=True, action_width=8), QUIET)
+    with pytest.raises(ValueError, match="--action-width needs --heuristic-prior"):
+        train(small(tmp_path, game="samurai_card", action_width=8), QUIET)
 
 
 def test_positions_of_other_settings_or_damaged_ones_are_refused(tmp_path):

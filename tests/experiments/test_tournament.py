@@ -91,7 +91,7 @@ def test_other_deals_are_played_on_request(tmp_path):
 def test_how_much_a_worker_plays_at_a_time_changes_no_result(tmp_path):
     fives, ones = (tournament.play(config_of(tmp_path / str(n), chunk=n), QUIET) for n in (5, 1))
     assert {pair: m.deals for pair, m in fives.meetings.items()} == {pair: m.deals for pair, m in ones.meetings.items()}
-    with pytest.raises(ValueError, match="--chunk is at least 1, not 0"):
+    with pytest.raises(ValueError, match="--chunk is from 1 to 10000, not 0"):
         tournament.play(config_of(tmp_path, chunk=0), QUIET)
 
 

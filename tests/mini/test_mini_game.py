@@ -186,9 +186,9 @@ def test_play_in_the_terminal_and_benchmark(tmp_path, monkeypatch) -> None:
 
 def test_training_and_a_tournament_with_the_network(tmp_path) -> None:
     console, run = Console(quiet=True), tmp_path / "run"
-    small = {"num_envs": 64, "num_steps": 32, "minibatch": 512, "hidden": (64,), "evaluate_every": 0, "device": "cpu"}
+    small = {"num_envs": 64, "num_steps": 32, "minibatch_size": 512, "hidden": (64,), "eval_every": 0, "device": "cpu"}
     for total, resume in ((20_000, False), (40_000, True)):
-        config = train_ppo.Config(run, "mini", total_steps=total, learning_rate=3e-3, resume=resume, **small)
+        config = train_ppo.Config(run=run, game="mini", total_steps=total, learning_rate=3e-3, resume=resume, **small)
         learner = train_ppo.train(config, console)
     assert learner.steps >= 40_000
     specs = ("random", "greedy", "mcts:200", f"ppo:{run}")

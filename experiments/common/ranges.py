@@ -1,0 +1,40 @@
+"""Ranges of a program's settings, which stand beside them: `deals: Annotated[int, Range(1, 100)] = 10`."""
+
+from typing import Annotated, Any
+
+from agents.settings import Range, field_types
+
+Count = Annotated[int, Range(1, 10**7)]
+Processes = Annotated[int, Range(1, 1024)]
+Seed = Annotated[int, Range(0, 2**62 - 1)]
+Share = Annotated[float, Range(0, 1)]
+Weight = Annotated[float, Range(0, 1e6)]
+Width = Annotated[int, Range(0, 2**16)]  # of layers of a network, 0 for none
+Widths = Annotated[tuple[int, ...], Range(1, 2**16)]
+
+
+def flag(name: str) -> str:
+    """The command-line flag of a field."""
+    return "--" + name.replace("_", "-")
+
+
+def check_ranges(config: Any) -> None:
+    """Check the range of each setting of a program; None is in every range, a tuple if all its values are.
+
+    Args:
+        config: an instance of a dataclass.
+
+    Raises:
+        ValueError: names the flag, the value and the range.
+    """
+    for name, (_, allowed) in field_types(type(config)).items():
+        value = getattr(config, name)
+        for each in value if isinstance(value, tuple) else (value,):
+            if allowed is not None and each is not None and each not in allowed:
+                raise ValueError(f"{flag(name)} is {allowed}, not {_short(each)}")
+
+
+def _short(value: float) -> str:
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return "a number of more than 30 digits"
+    return f"{value:.12g}"

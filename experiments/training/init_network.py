@@ -1,0 +1,136 @@
+"""The network that a run starts with: a new one, one from a file, or one grown from fewer players."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from agents.heuristics import ActionFeatures
+from agents.networks.files import load_network
+from agents.networks.layers import spatial_layers
+from agents.networks.network import NetworkConfig, PolicyValueNet, new_network
+from agents.networks.warm_start import warm_start
+from experiments.common.ranges import Weight, Width, Widths
+from samurai_env import parse_variant
+from samurai_env.core.bits import pick_legal
+from samurai_env.core.game import Variant
+from samurai_env.envs.vector import GameVectorEnv
+
+
+@dataclass
+class NetworkSettings:
+    """The network: its layers, and its weights at the start."""
+
+    encoding: str | None = None
+    """Encoding of observations; the game's default if not given."""
+    hidden: Widths = (256, 256)
+    """Widths of the hidden layers."""
+    heuristic_prior: bool = False
+    """Add the logits of the game's heuristic policy to the network's: it starts as the heuristic player, softened."""
+    prior_weight: Weight = 1.0
+    """Weight of the heuristic logits at the start; at 1 the best action has probability one half on average."""
+    action_width: Width = 0
+    """Width of layers that read the features of each action (card game, --heuristic-prior); 0 for none."""
+    entity_width: Width = 0
+    """Width of layers that read all villages (card game, "flat") with the same weights; 0 for none."""
+    spatial_width: Width = 0
+    """Width of layers that read places: convolutions with "planes", attention with "tokens"; 0 for none."""
+    init_from: Path | None = None
+    """Start from this network of the same form; one for fewer players grows to the larger board."""
+    values_only: bool = False
+    """Train the values alone: for a network whose policy does not read the hidden layers (distill_rollouts)."""
+
+
+def check_network(settings: NetworkSettings, variant: Variant) -> None:
+    """Check settings that depend on each other or on the game.
+
+    Raises:
+        ValueError: names the flag.
+    """
+    name = variant.encoding_name(settings.encoding)
+    encoding = variant.encoding(name)
+    if settings.entity_width and encoding.entities is None:
+        raise ValueError(f"--entity-width needs an encoding with entities; {variant.game.name} {name!r} has none")
+    if settings.spatial_width:
+        spatial_layers(encoding, settings.spatial_width)
+    if settings.action_width and not settings.heuristic_prior:
+        raise ValueError("--action-width needs --heuristic-prior: the layers read more of the same features")
+    if settings.action_width and variant.game.kernels.action_features is None:
+        raise ValueError(f"{variant.game.name} has no action features for --action-width to read")
+    if settings.values_only and settings.init_from is None:
+        raise ValueError("--values-only needs a network with a policy (--init-from)")
+    if settings.prior_weight != 1.0 and not (settings.heuristic_prior and settings.init_from is None):
+        raise ValueError("--prior-weight is the start of a new network with --heuristic-prior")
+
+
+def init_network(settings: NetworkSettings, variant: Variant, seed: int) -> PolicyValueNet:
+    """Make or load the network; inputs that are new to it are standardised by random play.
+
+    Raises:
+        FileNotFoundError: `init_from` does not exist.
+        ValueError: it is damaged or has another form.
+    """
+    form = NetworkConfig(
+        variant.spec,
+        variant.encoding_name(settings.encoding),
+        tuple(settings.hidden),
+        settings.heuristic_prior,
+        entity_width=settings.entity_width,
+        action_width=settings.action_width,
+        spatial_width=settings.spatial_width,
+    )
+    if settings.init_from:
+        net = _load(settings.init_from, form, variant, seed)
+    else:
+        net = new_network(form)
+        if form.heuristic_prior:
+            nn.init.constant_(net.prior_weight, settings.prior_weight)
+        net.standardize(*random_play(variant, form, seed))
+    if settings.values_only:
+        _freeze_policy(net, settings.init_from)
+    return net.train()
+
+
+def _load(path: Path, form: NetworkConfig, variant: Variant, seed: int) -> PolicyValueNet:
+    net = load_network(path)
+    if parse_variant(net.config.variant).num_players < variant.num_players:
+        net = warm_start(net, form)
+        net.standardize(*random_play(variant, form, seed))
+    if net.config != form:
+        raise ValueError(f"the network in {path} does not fit this run: {net.config.differences(form)}")
+    return net
+
+
+def _freeze_policy(net: PolicyValueNet, path: Path | None) -> None:
+    """Exclude all parameters from training that the policy depends on.
+
+    Raises:
+        ValueError: the policy reads the hidden layers, which the values train.
+    """
+    reading = [net.policy.weight, *([net.actions.context.weight] if net.config.action_width else [])]
+    if any(bool(tensor.any()) for tensor in reading):
+        raise ValueError(f"--values-only: the policy of the network in {path} reads its hidden layers and would change")
+    for name, tensor in net.named_parameters():
+        tensor.requires_grad_(name.startswith(("body.", "value.")))
+
+
+def random_play(variant: Variant, form: NetworkConfig, seed: int) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Sample the inputs of such a network from random games at all stages.
+
+    Returns:
+        Observations, int8 (12,800, ...); action features, float32 (legal actions, columns), if the form reads them.
+    """
+    env = GameVectorEnv(variant.game.name, 256, variant.num_players, form.encoding, **variant.options)
+    advice = ActionFeatures(variant) if form.action_width else None
+    observed, _ = env.reset(seed=seed)
+    rng, actions, obs, features = np.array([seed], np.uint64), np.zeros(env.num_envs, np.int64), [], []
+    for step in range(250):
+        pick_legal(observed["action_mask"], rng, actions)
+        env.step(actions)
+        if step % 5 == 0:
+            obs.append(observed["observation"].copy())
+            if advice:
+                features.append(advice.compute(env.states)[observed["action_mask"] > 0])
+    return torch.from_numpy(np.concatenate(obs)), torch.from_numpy(np.concatenate(features)) if features else None

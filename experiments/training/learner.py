@@ -1,0 +1,37 @@
+"""A PPO learner made from the settings of a run, with what the run's card reports."""
+
+import torch
+
+from agents.networks.files import read_card
+from experiments.common.cli import parse_options
+from experiments.training.config import Config
+from experiments.training.init_network import init_network
+from experiments.training.ppo import PPO
+from samurai_env import make_variant
+from samurai_env.envs.vector import GameVectorEnv
+
+
+class Learner(PPO):
+    """PPO on the game of a run.
+
+    Attributes:
+        config: settings of the run.
+        seconds: spent learning.
+        curve: results of evaluations.
+        commands: from which step with what command; settings such as the learning rate may change on the way.
+        origin: the notes on the network that the run started from.
+    """
+
+    def __init__(self, config: Config) -> None:
+        torch.manual_seed(config.seed)
+        variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+        net = init_network(config, variant, config.seed)
+        env = GameVectorEnv(
+            config.game, config.num_envs, variant.num_players, net.config.encoding, config.reward, **variant.options
+        )
+        super().__init__(config, config, env, net)
+        self.config = config
+        self.seconds = 0.0
+        self.curve: list[dict[str, float]] = []
+        self.commands: list[tuple[int, str]] = [(0, config.command)]
+        self.origin = read_card(config.init_from).notes if config.init_from else None
