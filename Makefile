@@ -50,6 +50,7 @@ lint: dev  ## run ruff and mypy
 
 docs: dev  ## write the generated tables and build the pages into site/
 	$(PY) -m docs.tables
+	$(PY) -m docs.architecture
 	$(PY) -m mkdocs build --strict
 
 check-rules: dev  ## play GAMES games of each game (default 100000 of the board game, 20000 of the others) against the plain references (hours)

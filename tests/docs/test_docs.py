@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 from rich.console import Console
 
 import samurai_env
-from docs import tables
+from docs import architecture, tables
 from experiments import leaderboard, readme_tables, train_ppo
 from experiments.benchmark.timing import Figure
 from experiments.common import markdown
@@ -103,11 +103,16 @@ def test_the_tables_of_results_follow_the_results() -> None:
     assert stale == [], "run: python -m experiments.readme_tables"
 
 
+def test_the_picture_of_the_rooms_follows_the_code() -> None:
+    assert refresh(architecture.pages(), write=False) == [], "run: python -m docs.architecture"
+    picture = (ROOT / architecture.PICTURE).read_text(encoding="utf-8")
+    assert picture == architecture.picture(architecture.arrows()), "run: python -m docs.architecture"
+
+
 def test_no_generated_part_is_forgotten() -> None:
     marked = {(name, mark) for name, text in TEXTS.items() for mark in re.findall(r"<!-- (\w+) -->", text)}
-    made = {
-        (page, part) for page, parts in chain(tables.pages().items(), readme_tables.pages().items()) for part in parts
-    }
+    sources = (tables.pages(), readme_tables.pages(), architecture.pages())
+    made = {(page, part) for source in sources for page, parts in source.items() for part in parts}
     assert marked == made
 
 
