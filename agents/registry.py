@@ -65,5 +65,9 @@ def make_agent(spec: str, variant: Variant) -> Agent:
     entry = AGENTS[parsed.name]
     try:
         return getattr(import_module(entry.module), entry.function)(variant, parsed)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(one_line(error)) from None
+    except OSError as error:
+        raise OSError(one_line(error)) from None
     except ValueError as error:
         raise ValueError(one_line(error)) from None

@@ -112,16 +112,18 @@ def read_card(path: Path) -> Card:
     path = weights_file(path)
     card_path = path.with_suffix(".json")
     if not card_path.exists():
-        raise FileNotFoundError(f"{path} needs its card {card_path}, which does not exist")
+        raise FileNotFoundError(
+            f"{one_line(path, 100)} needs its card {one_line(card_path, 100)}, which does not exist"
+        )
     found = read_json(card_path, dict[str, Any], CARD_BYTES)
     if found.get("format") not in (FORMAT, OLD_FORMAT):
-        raise ValueError(f"{card_path} is not the card of a network of samurai_env ({FORMAT})")
+        raise ValueError(f"{one_line(card_path, 100)} is not the card of a network of samurai_env ({FORMAT})")
     if found["format"] == OLD_FORMAT:
         found = {OLD_FIELDS.get(name, name): value for name, value in found.items()}
     try:
         return in_form(found, Card)
     except ValueError as error:
-        raise ValueError(f"{card_path} describes no network: {error}") from None
+        raise ValueError(f"{one_line(card_path, 100)} describes no network: {error}") from None
 
 
 def tensor_shapes(data: bytes) -> dict[str, tuple[int, ...]]:
@@ -163,15 +165,17 @@ def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
     """
     path = weights_file(path)
     if not path.exists():
-        raise FileNotFoundError(f"there is no network at {path}")
+        raise FileNotFoundError(f"there is no network at {one_line(path, 100)}")
     card = read_card(path)
     try:
         wanted = expected_shapes(card.config)
     except ValueError as error:
-        raise ValueError(f"{path.with_suffix('.json')} describes no network: {one_line(error, 150)}") from None
+        raise ValueError(
+            f"{one_line(path.with_suffix('.json'), 100)} describes no network: {one_line(error, 150)}"
+        ) from None
     data = path.read_bytes()
     if card.sha256 not in (None, hashlib.sha256(data).hexdigest()):
-        raise ValueError(f"{path} is damaged or does not fit its card: its checksum is another")
+        raise ValueError(f"{one_line(path, 100)} is damaged or does not fit its card: its checksum is another")
     try:
         found = tensor_shapes(data)
         if other := [name for name in sorted(wanted.keys() | found) if wanted.get(name) != found.get(name)]:
@@ -179,11 +183,11 @@ def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
             raise ValueError(f"tensor {shown(other[0])} is {shown(here)}, the card says {shown(there)}")
         tensors = load(data)
     except (ValueError, SafetensorError) as error:
-        raise ValueError(f"{path} is damaged or does not fit its card: {one_line(error, 200)}") from None
+        raise ValueError(f"{one_line(path, 100)} is damaged or does not fit its card: {one_line(error, 150)}") from None
     net = PolicyValueNet(card.config)
     net.load_state_dict({current_tensor_name(name): tensor for name, tensor in tensors.items()})
     if not all(bool(tensor.isfinite().all()) for tensor in net.state_dict().values()):
-        raise ValueError(f"{path} holds numbers that are not finite")
+        raise ValueError(f"{one_line(path, 100)} holds numbers that are not finite")
     return net.to(device).eval()
 
 
@@ -195,4 +199,4 @@ def check_fits(net: PolicyValueNet, variant: Variant, path: Path) -> None:
     """
     trained = parse_variant(net.config.variant)
     if (trained.game, trained.num_players) != (variant.game, variant.num_players):
-        raise ValueError(f"the network {path} plays {net.config.variant}; it cannot play {variant.spec}")
+        raise ValueError(f"the network {one_line(path, 100)} plays {net.config.variant}; it cannot play {variant.spec}")

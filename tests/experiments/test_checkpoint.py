@@ -14,9 +14,8 @@ from safetensors.torch import load_file, save_file
 
 from agents.networks.files import load_network, read_card
 from experiments.train_ppo import train
-from experiments.training import checkpoint
-from experiments.training import ppo as ppo_learner
-from experiments.training.ppo import Learner
+from experiments.training import checkpoint, init_network
+from experiments.training.learner import Learner
 from samurai_env.files import atomic_write
 from tests.experiments.test_training import small
 
@@ -29,12 +28,12 @@ class Killed(BaseException):
 
 
 def settings(run, updates=3, **changes):
-    return small(run, **{"total_steps": updates * UPDATE, "averaging": 0.5, **changes})
+    return small(run, **{"total_steps": updates * UPDATE, "ema_decay": 0.5, **changes})
 
 
 def kept(run):
     """What of a run does not hang on the clock or on how often it was stopped."""
-    notes = read_card(run)["notes"]
+    notes = read_card(run).notes
     told = {name: notes[name] for name in ("steps", "updates", "gradient_steps", "games", "command")}
     return load_file(run / "checkpoint.safetensors"), load_network(run).state_dict(), told
 
@@ -50,7 +49,7 @@ def assert_same(one, other):
 def quick():
     """Play the games by which inputs are standardised once for all runs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ppo_learner, "random_play", cache(ppo_learner.random_play))
+        patch.setattr(init_network, "random_play", cache(init_network.random_play))
         yield
 
 
@@ -153,10 +152,10 @@ def test_damage_and_missing_settings_are_named(whole, tmp_path):
         assert len(str(error.value)) < 300 and "\n" not in str(error.value)
     learner = Learner(settings(tmp_path))
     told = checkpoint.notes(learner)
-    del told["config"]["auxiliary"]
-    with pytest.raises(ValueError, match="does not say with what --auxiliary it was begun"):
+    del told["config"]["values_only"]
+    with pytest.raises(ValueError, match="does not say with what --values-only it was begun"):
         checkpoint.check_same(told["config"], config)
-    head = json.dumps({"form": dataclasses.asdict(learner.net.config), "notes": told | {"config": {}}})
+    head = json.dumps({"network": dataclasses.asdict(learner.net.config), "notes": told | {"config": {}}})
     for tensors, text in (({}, "does not say with what --seed, --num-envs"), (None, "is damaged: ")):
         found = tensors if tensors is not None else {}
         stamp = {"format": checkpoint.FORMAT, "head": head if tensors is not None else "[]"}
@@ -168,7 +167,7 @@ def test_damage_and_missing_settings_are_named(whole, tmp_path):
 
 def test_a_start_that_fails_leaves_no_folder(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="nobody"):
-        train(settings(tmp_path / "run", 1, opponents=("nobody",)), QUIET)
+        train(settings(tmp_path / "run", 1, eval_opponents=("nobody",)), QUIET)
     monkeypatch.setattr(Learner, "collect", lambda self: None)
     monkeypatch.setattr(Learner, "update", lambda self: {"loss": float("nan")})
     with pytest.raises(ValueError, match="training has diverged"):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from copy import deepcopy
 from pathlib import Path
 
@@ -9,11 +10,12 @@ import numpy as np
 import pytest
 import torch
 from rich.console import Console
+from safetensors.torch import load_file, save_file
 
 from agents.arena import decision_keys
 from agents.heuristics import ActionFeatures
 from agents.networks.agent import NetworkAgent
-from agents.networks.files import read_card
+from agents.networks.files import OLD_FIELDS, OLD_FORMAT, read_card
 from agents.networks.sampling import sample
 from agents.registry import make_agent
 from agents.search.puct import PUCTAgent, PUCTConfig
@@ -306,7 +308,7 @@ def test_a_published_network_is_half_as_large_and_plays_alike(tmp_path):
     full, half = (agent.evaluate(learner.env.states) for agent in agents)
     assert (full[0].exp() - half[0].exp()).abs().max() < 0.01
     assert (full[1] - half[1]).abs().max() < 0.01
-    card = read_card(file)["notes"]
+    card = read_card(file).notes
     assert card["command"].startswith("python -m experiments.train_ppo --run")
     assert card["steps"] == 256
     with pytest.raises(ValueError, match="is there already: add --replace"):
@@ -319,13 +321,13 @@ def test_a_published_network_is_half_as_large_and_plays_alike(tmp_path):
 def test_a_card_tells_how_the_network_was_made_with_which_its_run_began(tmp_path):
     run, further = tmp_path / "run", tmp_path / "further"
     train(small(run, total_steps=256), Console(quiet=True))
-    assert read_card(run)["notes"]["origin"] is None
-    began = read_card(run)["notes"]
+    assert read_card(run).notes["origin"] is None
+    began = read_card(run).notes
     train(small(further, total_steps=256, init_from=run), Console(quiet=True))
-    assert read_card(further)["notes"]["origin"] == began
+    assert read_card(further).notes["origin"] == began
     train(small(run, total_steps=512, resume=True), Console(quiet=True))  # `initial` is another by now
     train(small(further, total_steps=512, init_from=run, resume=True, learning_rate=0.5), Console(quiet=True))
-    made = read_card(further)["notes"]
+    made = read_card(further).notes
     assert made["origin"] == began
     assert "--learning-rate" not in made["command"]
     (step, command), *more = made["went_on"]
@@ -401,27 +403,45 @@ def old_names(settings):
     return {old.get(name, name): value for name, value in settings.items()} | REMOVED
 
 
-def test_a_run_begun_under_the_old_names_of_settings_goes_on(tmp_path):
+def as_before_version_02(run):
+    """Rewrite a run's files as they were: three of them, with old names of settings, fields and tensors."""
+    old = {"prior_weight": "trust", "prior_temperature": "temperature"}
+    for file in ("checkpoint.safetensors", "model.safetensors"):
+        tensors = {}
+        for name, tensor in load_file(run / file).items():
+            part, _, last = name.rpartition(".")
+            if not name.startswith("mean."):
+                tensors[f"{part}.{old.get(last, last)}".lstrip(".")] = tensor
+        save_file(tensors, run / file)
+    card = json.loads((run / "model.json").read_text(encoding="utf-8"))
+    del card["sha256"]
+    card["format"] = OLD_FORMAT
+    for name, new in OLD_FIELDS.items():
+        card[name] = card.pop(new)
+    card["notes"]["config"] = old_names(card["notes"]["config"])
+    (run / "model.json").write_text(json.dumps(card), encoding="utf-8")
+    return card
+
+
+def test_a_run_begun_under_the_old_names_goes_on(tmp_path):
     changes = {"total_steps": 256, "opponents": ("greedy",), "heuristic_prior": True, "prior_weight": 2.0}
     straight = train(small(tmp_path / "straight", **changes), Console(quiet=True))
     half = Learner(small(tmp_path / "half", **changes))
     half.collect()
     half.update()
     checkpoint.save(half)
-    path = tmp_path / "half" / "model.json"
-    card = json.loads(path.read_text(encoding="utf-8"))
-    new = card["notes"]["config"]
-    card["notes"]["config"] = old_names(new)
+    new = read_card(tmp_path / "half").notes["config"]
+    card = as_before_version_02(tmp_path / "half")
     assert card["notes"]["config"]["trust"] == 2.0
     assert card["notes"]["config"]["rivals"] == ["greedy"]
     assert current_names(card["notes"]["config"]) == new | REMOVED
-    path.write_text(json.dumps(card), encoding="utf-8")
+    shutil.copytree(tmp_path / "half", tmp_path / "gone")
     resumed = train(small(tmp_path / "half", **changes, resume=True), Console(quiet=True))
     assert torch.equal(weights(straight), weights(resumed))
     card["notes"]["config"]["privileged"] = True
-    path.write_text(json.dumps(card), encoding="utf-8")
+    (tmp_path / "gone" / "model.json").write_text(json.dumps(card), encoding="utf-8")
     with pytest.raises(ValueError, match="begun with --privileged, which is gone; commit 1e132cb has it"):
-        train(small(tmp_path / "half", **changes, resume=True), Console(quiet=True))
+        train(small(tmp_path / "gone", **changes, resume=True), Console(quiet=True))
 
 
 def test_settings_of_shipped_networks_are_known():
@@ -429,7 +449,7 @@ def test_settings_of_shipped_networks_are_known():
     assert set(RENAMED.values()) <= names
     assert not set(flag_hints()) & names
     for card in Path("weights").glob("*.json"):
-        notes = read_card(card.with_suffix(".safetensors"))["notes"]
+        notes = read_card(card.with_suffix(".safetensors")).notes
         while notes:
             if "experiments.train_ppo" in notes["command"]:
                 settings = current_names(notes["config"])

@@ -8,10 +8,11 @@ import pytest
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.game import find_game
 from samurai_env.core.rng import next_seed
+from samurai_env.display.palette import MARK
 from samurai_env.display.scene import Polygon, Text
 from samurai_env.games.spirit.actions import GROUPS, PLAYER0, names
 from samurai_env.games.spirit.display.card_texts import PENALTIES, TALENTS
-from samurai_env.games.spirit.display.scene import MOST_SHOWN, RING
+from samurai_env.games.spirit.display.scene import MOST_SHOWN
 from samurai_env.games.spirit.heuristics.policy import NEVER
 from samurai_env.games.spirit.rules import cards
 from samurai_env.games.spirit.rules.cards import CARD_NAMES, MOST, SAMURAI
@@ -1149,7 +1150,7 @@ def test_a_picture_tells_the_last_move_and_marks_its_card(n):
             assert line.startswith(f"Last: {mover}: ")
             told.add(line.split(": ")[2].split()[0])
             # One ring more than the legend's: around the card that was in hand, as long as it can be seen.
-            ringed = sum(getattr(shape, "edge", "") == RING for shape in picture.shapes) == 2
+            ringed = sum(getattr(shape, "edge", "") == MARK for shape in picture.shapes) == 2
             assert ringed == (record["moved"] >= 0 and visible(record, record["moved"]))
             rings[ringed] += 1
             assert all(0 <= x <= picture.width and 0 <= y <= picture.height for x, y in corners(picture))

@@ -110,9 +110,9 @@ def network_spoiled(rng: random.Random, data: bytes) -> bytes:
     else:
         found = json.loads(card)
         found["hidden"] = [rng.choice((0, 1, 16, 6000, 65_536, 10**6)) for _ in range(rng.choice((0, 1, 2, 40, 400)))]
-        for name in ("shared", "outlook", "spatial"):
+        for name in ("entity_width", "action_width", "spatial_width"):
             found[name] = rng.choice((0, 0, 1, 7, 8, 4000, 65_536))
-        found["encoding"], found["advised"] = rng.choice(("flat", "planes", "tokens", "")), rng.random() < 0.5
+        found["encoding"], found["heuristic_prior"] = rng.choice(("flat", "planes", "tokens", "")), rng.random() < 0.5
         card = json.dumps(found).encode()
     with contextlib.suppress(ValueError, RecursionError, TypeError):
         card = json.dumps({**json.loads(card), "sha256": hashlib.sha256(weights).hexdigest()}).encode()
@@ -218,7 +218,9 @@ class Readers:
     def new_network(self, variant: Any) -> bytes:
         """Card and weights of a small network."""
         path = self.folder / "net.safetensors"
-        save_network(PolicyValueNet(NetworkConfig(variant.spec, "flat", (8,), advised=True)), path, {"steps": 1})
+        save_network(
+            PolicyValueNet(NetworkConfig(variant.spec, "flat", (8,), heuristic_prior=True)), path, {"steps": 1}
+        )
         return path.with_suffix(".json").read_bytes() + BETWEEN + path.read_bytes()
 
     def new_arrays(self) -> bytes:

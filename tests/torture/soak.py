@@ -85,10 +85,10 @@ def training(seed: int) -> Iterator[int]:
     import torch
 
     from experiments.training.config import Config
-    from experiments.training.ppo import Learner
+    from experiments.training.learner import Learner
 
     torch.set_num_threads(1)
-    small = {"hidden": (64, 64), "num_envs": 64, "num_steps": 32, "minibatch": 512, "seed": seed}
+    small = {"hidden": (64, 64), "num_envs": 64, "num_steps": 32, "minibatch_size": 512, "seed": seed}
     learners = [Learner(Config(game=game, num_players=GAMES[game], **small)) for game in ("samurai", "samurai_spirit")]
     while True:
         for learner in learners:

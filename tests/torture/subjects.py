@@ -20,9 +20,7 @@ from rich.console import Console
 from safetensors.torch import load_file
 
 from agents.networks.files import load_network, read_card
-from experiments import action_gaps as gains
-from experiments import distill_rollouts as learn_playouts
-from experiments import leaderboard, tournament
+from experiments import action_gaps, distill_rollouts, leaderboard, tournament
 from experiments.train_ppo import train
 from experiments.training.config import Config as TrainConfig
 from samurai_env import Position, make_variant
@@ -31,8 +29,14 @@ from samurai_env.envs.vector import GameVectorEnv
 from samurai_env.game_record import GameRecord
 
 QUIET = Console(quiet=True)
-TRAINING: dict[str, Any] = {"hidden": (32,), "num_envs": 8, "num_steps": 16, "minibatch": 64, "checkpoint_every": 1}
-TRAINING |= {"evaluate_every": 2, "evaluate_deals": 2, "total_steps": 128 * 6, "device": "cpu"}
+TRAINING: dict[str, Any] = {
+    "hidden": (32,),
+    "num_envs": 8,
+    "num_steps": 16,
+    "minibatch_size": 64,
+    "checkpoint_every": 1,
+}
+TRAINING |= {"eval_every": 2, "eval_deals": 2, "total_steps": 128 * 6, "device": "cpu"}
 BOARD = """[[board]]
 name = "small"
 game = "samurai"
@@ -64,7 +68,7 @@ def as_bytes(tensors: dict[str, Any]) -> dict[str, bytes]:
 
 def network(run: Path) -> object:
     """The network of a run and what its card says that does not hang on the clock."""
-    notes = read_card(run)["notes"]
+    notes = read_card(run).notes
     curve = [{name: value for name, value in point.items() if name != "seconds"} for point in notes.get("curve", ())]
     told = {name: notes.get(name) for name in ("steps", "updates", "gradient_steps", "games", "worth_of_choices")}
     return as_bytes(load_network(run).state_dict()), curve, told
@@ -87,7 +91,7 @@ def training(**changes: Any) -> Subject:
 def play_out(folder: Path) -> None:
     """Learn from play-outs."""
     small = {"playouts": "rollout:2,potential_weight=4", "deals": 48, "hidden": (8,), "outlook": 8, "epochs": 2}
-    learn_playouts.learn(learn_playouts.Config(folder / "run", processes=1, **small), QUIET)
+    distill_rollouts.learn(distill_rollouts.Config(folder / "run", processes=1, **small), QUIET)
 
 
 def played_out(folder: Path) -> object:
@@ -124,13 +128,15 @@ def lead(folder: Path) -> None:
 
 
 def gain(folder: Path) -> None:
-    """Measure gains."""
-    gains.measure(gains.Config(("random",), positions=24, games=2, processes=1, output=folder / "gains"), QUIET)
+    """Measure action_gaps."""
+    action_gaps.measure(
+        action_gaps.Config(("random",), positions=24, games=2, processes=1, output=folder / "gains"), QUIET
+    )
 
 
 def gained(folder: Path) -> object:
     """What was measured."""
-    found = json.loads((folder / "gains" / "gains.json").read_text(encoding="utf-8"))
+    found = json.loads((folder / "gains" / "action_gaps.json").read_text(encoding="utf-8"))
     return found["choices"], found["worths"]
 
 
@@ -172,9 +178,7 @@ def compile_into_cache(folder: Path) -> None:
 
 SUBJECTS = {
     "training": training(),
-    "expert iteration": training(
-        teacher="puct:4,net=self", teacher_steps=256, rivals=("past",), privileged=True, auxiliary=0.1
-    ),
+    "expert iteration": training(expert="puct:4,net=self", imitation_steps=256, opponents=("past",)),
     "play-outs": Subject(play_out, played_out),
     "tournament": Subject(meet, met),
     "leaderboard": Subject(lead, lambda folder: shares(folder / "small" / "results.json")),
