@@ -44,7 +44,7 @@ from samurai_env.files.json_reader import read_json
 RANDOM = 0.1  # share of random moves in the games that give the positions
 BLOCK = 8  # positions that a worker looks at, or choices that it plays on, at a time
 FEW = 5  # differences for which a normal interval would promise too much
-FORMAT = "samurai_env gains 1"
+FORMAT = "samurai_env gains 1"  # the file's first name
 Key = TypeVar("Key")
 
 

@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agents.arena import play_games
+from agents.old_specs import current_spelling
 from agents.registry import make_agent
 from agents.spec import split_agent_specs
 from experiments.common import markdown as pages
@@ -148,9 +149,9 @@ class Wins:
 
     def _take(self, saved: KeptWins) -> None:
         """Keep what the file holds, if it can have been played."""
-        self.networks = saved.networks
+        self.networks = {current_spelling(spec): digits for spec, digits in saved.networks.items()}
         for found in saved.returns:
-            key = found.agent, found.variant
+            key = current_spelling(found.agent), found.variant
             name = f"{one_line(self.path, 120)} is damaged: {shown(found.agent, 40)}"
             if key in self.returns:
                 raise ValueError(f"{name} stands there twice with {shown(found.variant)}")

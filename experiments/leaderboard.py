@@ -21,7 +21,7 @@ from experiments.common.cli import Interrupt, command_line, run_program
 from experiments.common.markdown import RESULTS, ROOT, refresh, table
 from experiments.common.ranges import Processes, check_ranges
 from experiments.evaluation.matchups import Results
-from experiments.evaluation.standings import ANCHOR, span, standings
+from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span, standings
 from samurai_env import find_game, parse_variant
 from samurai_env.core.texts import listed, one_line, shown
 from samurai_env.files.atomic_write import write_atomically
@@ -30,7 +30,7 @@ from samurai_env.files.json_reader import in_form
 LIST = ROOT / "experiments" / "leaderboard.toml"
 PAGE = ROOT / "LEADERBOARD.md"
 LARGEST = 2**16  # bytes of the list
-CONTROLS = ("random", "greedy")  # whose columns the README shows
+CONTROLS = ("random", "untrained")  # left out of the README
 NOTHING = "*Nothing has been played yet*: `make leaderboard`."
 HEAD = """# Leaderboard
 
@@ -49,10 +49,10 @@ class Board:
         name: folder of its results.
         game: name of the game.
         agents: specs of the agents.
-        deals: of each meeting (games of each agent and variant, if cooperative) in the short form.
+        deals: of each matchup (games of each agent and variant, if cooperative) in the short form.
         full_deals: the same in the full form.
         slow: agents that play in the full form only.
-        width: a meeting ends once its interval is no wider (ratings only).
+        width: a matchup ends once its interval is no wider (ratings only).
         players: their number; all that are possible, if cooperative and not given.
         options: of the game, as name=value.
         vary: cooperative games: an option of which every value is played.
@@ -60,6 +60,7 @@ class Board:
         chunk: deals that a worker plays at a time (ratings only).
         first_deal: number of the first deal, for agents that were tuned on earlier ones (ratings only).
         mirror: whether agents also play themselves (ratings only).
+        readme: whether the README shows its agents (ratings only).
     """
 
     name: str
@@ -76,6 +77,7 @@ class Board:
     chunk: int = tournament.Config.chunk
     first_deal: int = tournament.Config.first_deal
     mirror: bool = tournament.Config.mirror
+    readme: bool = False
 
     def tournament(self, folder: Path, full: bool) -> tournament.Config:
         """The settings with which a table of ratings is played."""
@@ -168,8 +170,8 @@ def setting(variant: str) -> str:
 
 def origin(results: Results, again: tournament.Config) -> str:
     """By what and where a table was played, and the command that goes on from there."""
-    commits = sorted({commit for meeting in results.meetings.values() for commit in meeting.commits})
-    machines = sorted({machine for meeting in results.meetings.values() for machine in meeting.machines})
+    commits = sorted({commit for matchup in results.matchups.values() for commit in matchup.commits})
+    machines = sorted({machine for matchup in results.matchups.values() for machine in matchup.machines})
     lines = [
         f"- Code: commit {', '.join(commits)}" + (" (+: with uncommitted changes)" if "+" in "".join(commits) else ""),
         "- Versions: " + ", ".join(f"{name} {number}" for name, number in results.origin["versions"].items()),
@@ -180,40 +182,38 @@ def origin(results: Results, again: tournament.Config) -> str:
     return "\n".join(lines) + f"\n\n```sh\n{command_line('experiments.tournament', again)}\n```"
 
 
-def ladder(board: Board, folder: Path, short: bool) -> str | None:
-    """The table of a board with ratings; None if nothing has been played.
-
-    Args:
-        board: which.
-        folder: of all results.
-        short: only the columns of the README.
-    """
+def ladder(board: Board, folder: Path) -> tuple[Results, Standings] | None:
+    """The results and standings of a board; None if nothing has been played."""
     path = folder / board.name / "results.json"
     if not path.exists():
         return None
     results = Results(path)
     listed = (*board.agents, *board.slow)
     pairs = [(one, other) for one in listed for other in listed if one != other]
-    met = [pair for pair in pairs if pair in results.meetings and results.meetings[pair].deals]
+    met = [pair for pair in pairs if pair in results.matchups and results.matchups[pair].deals]
     agents = tuple(agent for agent in listed if any(agent in pair for pair in met))
-    if not agents:
+    return (results, standings(results, agents)) if agents else None
+
+
+def ladder_part(board: Board, folder: Path) -> str | None:
+    """The section of a board with ratings; None if nothing has been played."""
+    found = ladder(board, folder)
+    if not found:
         return None
-    found = standings(results, agents)
-    columns = [agent for agent in found.agents if agent in CONTROLS] if short else list(found.agents)
-    head = [f"`{name}`" if name in columns else name for name in found.head(columns)]
-    rows = [[f"`{agent}`", *found.row(agent, columns)[1:]] for agent in found.agents]
-    text = table(head, rows)
+    results, standing = found
+    columns = list(standing.agents)
+    head = [f"`{name}`" if name in columns else name for name in standing.head(columns)]
+    text = table(head, [[f"`{agent}`", *standing.row(agent, columns)[1:]] for agent in columns])
     title = setting(results.variant) + (f": {board.about}" if board.about else "")
-    if short:
-        return f"**{title}**\n\n{text}"
-    others = found.variant.num_players - 1
+    others = standing.variant.num_players - 1
     meaning = "against that of the column" if others == 1 else f"in one seat among {others} copies of the column's"
     about = f"Columns with the names of agents: win share of the row's agent {meaning}; par is 1/{others + 1}."
+    agents = tuple(agent for agent in (*board.agents, *board.slow) if agent in columns)
     if ANCHOR not in agents:
         about += (
             f" 0 is the rating of `{agents[0]}`, since `{ANCHOR}` did not play: do not compare it with other tables'."
         )
-    again = replace(board.tournament(folder, False), agents=agents, deals=max(found.deals.values()))
+    again = replace(board.tournament(folder, False), agents=agents, deals=max(standing.deals.values()))
     return f"## {title}\n\n{about}\n\n{text}\n\n{origin(results, again)}"
 
 
@@ -242,18 +242,29 @@ def page(folder: Path = RESULTS, file: Path = LIST) -> str:
         ValueError: a file is damaged.
     """
     boards, teams = read(file)
-    parts = [*(ladder(board, folder, False) for board in boards), *(team(board, folder) for board in teams)]
+    parts = [*(ladder_part(board, folder) for board in boards), *(team(board, folder) for board in teams)]
     return "\n\n".join([HEAD.rstrip(), *([part for part in parts if part] or [NOTHING])]) + "\n"
 
 
 def in_short(folder: Path = RESULTS, file: Path = LIST) -> str:
-    """The ladder of the README, without the boards that only the full form plays.
+    """The README's table: the agents of some boards, without the controls.
 
     Raises:
         ValueError: a file is damaged.
     """
-    parts = [ladder(board, folder, True) for board in read(file)[0] if board.agents]
-    return "\n\n".join([part for part in parts if part] or [NOTHING])
+    rows = []
+    for board in read(file)[0]:
+        found = ladder(board, folder) if board.readme else None
+        if found:
+            standing = found[1]
+            for agent in standing.agents:
+                if agent not in CONTROLS:
+                    share = standing.shares.get((agent, ANCHOR))
+                    time = duration(standing.seconds[agent]) if agent in standing.seconds else ""
+                    cells = [rating_text(*standing.ratings[agent]), "" if share is None else str(share).strip(), time]
+                    rows.append([setting(found[0].variant), f"`{agent}`", *cells])
+    head = ["game", "agent", "rating", f"win share against `{ANCHOR}`", "a decision"]
+    return table(head, rows) if rows else NOTHING
 
 
 def write_pages(write: bool) -> list[str]:

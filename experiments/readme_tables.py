@@ -30,18 +30,31 @@ class Report(Origin):
     figures: list[Figure]
 
 
-def speed(paths: Sequence[Path]) -> str:
-    """All measurements in one table: a column for each file, with the median and the range of each figure."""
+# The rows of the README's table: beginnings of the names of figures. docs/performance.md has all.
+ROWS = (
+    *("core, random play, no outputs, steps/s", "vector env", "AEC env, last", "Position, observation"),
+    *("mcts:1000, opening, default", "PPO", "first step"),
+)
+
+
+def speed(paths: Sequence[Path], rows: Sequence[str] = ()) -> str:
+    """Measurements in one table: a column for each file, with the median and the range of each figure.
+
+    Args:
+        paths: files of `experiments.bench`.
+        rows: beginnings of the names of figures; all if there are none.
+    """
     reports = [read(path, Report) for path in paths]
     figures = [{f"{f.name}, {f.unit}": f for f in report["figures"]} for report in reports]
-    rows = []
-    for name in dict.fromkeys(name for found in figures for name in found):
-        row = [name]
-        for found in figures:
-            row.append(figure(found[name]) if name in found else "")
-        rows.append(row)
+    lines = [
+        [name, *(figure(found[name]) if name in found else "" for found in figures)]
+        for name in dict.fromkeys(name for found in figures for name in found)
+        if not rows or name.startswith(tuple(rows))
+    ]
     notes = [f"- {setting(report['variant'])}. {origin(report)} `{report['command']}`" for report in reports]
-    return "\n".join([table(["", *(setting(report["variant"]) for report in reports)], rows), "", *notes])
+    if rows:
+        notes = sorted({origin(report) for report in reports})
+    return "\n".join([table(["", *(setting(report["variant"]) for report in reports)], lines), "", *notes])
 
 
 def parts(folder: Path = RESULTS) -> dict[str, str]:
@@ -51,12 +64,13 @@ def parts(folder: Path = RESULTS) -> dict[str, str]:
         ValueError: a results file is damaged.
     """
     speeds = sorted(folder.glob("bench*.json"))
-    return {"ladder": in_short(folder), "speed": speed(speeds) if speeds else NO_SPEED}
+    return {"ladder": in_short(folder), "speed": speed(speeds, ROWS) if speeds else NO_SPEED}
 
 
-def pages() -> dict[str, dict[str, str]]:
+def pages(folder: Path = RESULTS) -> dict[str, dict[str, str]]:
     """The generated parts of all pages that show results, by page."""
-    return {"README.md": parts(), PAGE: page_parts()}
+    speeds = sorted(folder.glob("bench*.json"))
+    return {"README.md": parts(folder), PAGE: page_parts(folder) | {"speed": speed(speeds) if speeds else NO_SPEED}}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

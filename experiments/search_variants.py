@@ -56,7 +56,7 @@ class Config:
     rivals: tuple[str, ...] = ("greedy",)
     """Agents that each variant meets."""
     deals: Count = 100
-    """Deals of each meeting, each played from every seat."""
+    """Deals of each matchup, each played from every seat."""
     processes: Processes = tournament.Config().processes
     """Worker processes."""
     output: Path = Path("runs/search-variants")
@@ -139,9 +139,9 @@ def table(config: Config, names: dict[str, str], results: Results) -> str:
     """The Markdown table of a comparison."""
     rows = []
     for name, spec in names.items():
-        met = {rival: results.meetings[spec, rival] for rival in config.rivals if (spec, rival) in results.meetings}
-        seconds = sum(meeting.seconds[0] for meeting in met.values())
-        decisions = sum(meeting.decisions[0] for meeting in met.values())
+        met = {rival: results.matchups[spec, rival] for rival in config.rivals if (spec, rival) in results.matchups}
+        seconds = sum(matchup.seconds[0] for matchup in met.values())
+        decisions = sum(matchup.decisions[0] for matchup in met.values())
         shares = [str(estimate(met[rival].shares())).strip() if rival in met else "" for rival in config.rivals]
         rows.append((name, f"`{spec}`", f"{1000 * seconds / max(1, decisions):.1f}", *shares))
     head = ("search", "spec", "ms a decision", *(f"against `{rival}`" for rival in config.rivals))

@@ -41,7 +41,7 @@ from experiments.common.file_hashes import check_file_hash
 from experiments.common.process_pool import results as results_of
 from experiments.common.ranges import Count, Processes, Seed, check_ranges
 from experiments.evaluation.matches import Timed, one_against_others, stop_after
-from experiments.evaluation.matchups import Chunk, Meeting, Pair, Results
+from experiments.evaluation.matchups import Chunk, Matchup, Pair, Results
 from experiments.evaluation.standings import Standings, span, standings
 from samurai_env import make_variant, parse_variant
 from samurai_env.core.batch import batch_kernels
@@ -65,11 +65,11 @@ class Config:
     options: tuple[str, ...] = ()
     """The game's options as name=value."""
     deals: Count = 200
-    """Deals of each meeting, at most; each is played from every seat."""
+    """Deals of each matchup, at most; each is played from every seat."""
     first_deal: Seed = 0
     """Number of the first deal: an agent that was tuned on some deals is measured on others."""
     width: float | None = None
-    """End a meeting once its interval is no wider, such as 0.06 for 3 points up and down."""
+    """End a matchup once its interval is no wider, such as 0.06 for 3 points up and down."""
     mirror: bool = True
     """Also let every agent play copies of itself: a control that must give par."""
     output: Path = Path("runs/tournament")
@@ -112,18 +112,18 @@ def pairs_to_meet(config: Config, players: int) -> list[Pair]:
     return pairs
 
 
-def stop(meeting: Meeting, config: Config) -> int | None:
-    """The number of deals at which a meeting's interval was narrow enough; None as long as it is not."""
-    return None if config.width is None else stop_after(meeting.shares(config.deals), config.width)
+def stop(matchup: Matchup, config: Config) -> int | None:
+    """The number of deals at which a matchup's interval was narrow enough; None as long as it is not."""
+    return None if config.width is None else stop_after(matchup.shares(config.deals), config.width)
 
 
 def missing(results: Results, config: Config, pairs: list[Pair]) -> Iterator[Task]:
     """What is still to be played; looks at the results before each step."""
     for pair in pairs:
-        meeting = results.meetings[pair]
+        matchup = results.matchups[pair]
         for first in range(0, config.deals, config.chunk):
-            deals = [d for d in range(first, min(first + config.chunk, config.deals)) if d not in meeting.deals]
-            if deals and stop(meeting, config) is None:
+            deals = [d for d in range(first, min(first + config.chunk, config.deals)) if d not in matchup.deals]
+            if deals and stop(matchup, config) is None:
                 yield results.variant, pair, config.first_deal, deals[0], deals[-1] - deals[0] + 1
 
 
@@ -160,19 +160,19 @@ def play(
     pairs = pairs_to_meet(config, players) if pairs is None else pairs
     if players == 2:  # what has been played with the agents named in another order goes on
         pairs = [
-            pair[::-1] if pair[::-1] in results.meetings and pair not in results.meetings else pair for pair in pairs
+            pair[::-1] if pair[::-1] in results.matchups and pair not in results.matchups else pair for pair in pairs
         ]
     for pair in pairs:
-        results.meetings.setdefault(pair, Meeting())
+        results.matchups.setdefault(pair, Matchup())
 
     def settled(pair: Pair) -> int:
-        meeting = results.meetings[pair]
-        return config.deals if stop(meeting, config) else len(meeting.shares(config.deals))
+        matchup = results.matchups[pair]
+        return config.deals if stop(matchup, config) else len(matchup.shares(config.deals))
 
     def write() -> None:
-        for pair, deal in fresh:  # what workers had begun when a meeting ended: how much that is hangs on their speed
-            if deal >= (stop(results.meetings[pair], config) or config.deals):
-                results.meetings[pair].deals.pop(deal, None)
+        for pair, deal in fresh:  # what workers had begun when a matchup ended: how much that is hangs on their speed
+            if deal >= (stop(results.matchups[pair], config) or config.deals):
+                results.matchups[pair].deals.pop(deal, None)
         results.write(command)
 
     # What the results hang on: not how many processes played.
@@ -186,7 +186,7 @@ def play(
         closing(results_of(play_chunk, tasks, config.processes, lambda: interrupt.asked)) as coming,
     ):
         for _, chunk in coming:
-            results.meetings[chunk.pair].add(chunk, now)
+            results.matchups[chunk.pair].add(chunk, now)
             fresh |= {(chunk.pair, chunk.first + i) for i in range(len(chunk.shares))}
             done[chunk.pair] = settled(chunk.pair)
             bar(sum(done.values()), " among ".join(chunk.pair))
@@ -201,7 +201,7 @@ def play(
 
 def caption(config: Config, found: Standings) -> str:
     """What the numbers of a table rest on."""
-    text = f"{span(list(found.deals.values()))} deals a meeting, each from {found.variant.num_players} seats"
+    text = f"{span(list(found.deals.values()))} deals a matchup, each from {found.variant.num_players} seats"
     return text if config.width is None else f"{text}; ended at intervals of {config.width:.1%}"
 
 

@@ -23,7 +23,7 @@ from samurai_env import find_game
 from samurai_env.core.texts import one_line, shown
 from samurai_env.files.atomic_write import write_atomically
 
-ROOT = Path(__file__).resolve().parent.parent  # of the clone
+ROOT = Path(__file__).resolve().parents[2]  # of the clone
 INTERRUPTED = 128 + signal.SIGINT  # the exit status that shells give to a program stopped by Ctrl-C
 
 

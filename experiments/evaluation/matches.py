@@ -15,7 +15,7 @@ from samurai_env.core.texts import shown
 
 Z95 = 1.959963984540054  # of the normal distribution
 MATCH_SEED = 1_000_000_000  # deals of matches, away from those of training
-FIRST_LOOK, LOOK = 50, 10  # deals before a meeting may stop for the first time, and between two looks at it
+FIRST_LOOK, LOOK = 50, 10  # deals before a matchup may stop for the first time, and between two looks at it
 
 
 class Timed:

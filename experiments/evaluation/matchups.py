@@ -10,12 +10,13 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from msgspec import Meta, Struct
 
+from agents.old_specs import current_spelling
 from experiments.common.cli import machine
 from experiments.evaluation.matches import MATCH_SEED, stop_after
 from samurai_env import __version__, parse_variant
 from samurai_env.core.texts import one_line, shown
 from samurai_env.files.atomic_write import write_atomically
-from samurai_env.files.json_reader import read_json
+from samurai_env.files.json_reader import in_form, read_json
 
 Pair = tuple[str, str]  # the one agent and the others
 
@@ -25,8 +26,8 @@ Seconds = Annotated[float, Meta(ge=0.0)]
 Natural = Annotated[int, Meta(ge=0, le=2**62)]
 
 
-class KeptMeeting(Struct):
-    """A meeting in the file; see `Meeting`, and `_as_json` for the shares."""
+class KeptMatchup(Struct):
+    """A matchup in the file; see `Matchup`, and `_as_json` for the shares."""
 
     one: str
     others: str
@@ -45,11 +46,11 @@ class KeptResults(Struct):
     versions: dict[str, str]
     deal_seeds: str
     networks: dict[str, str]
-    meetings: list[KeptMeeting]
+    matchups: list[KeptMatchup]
 
 
 class Chunk(NamedTuple):
-    """Some deals of a meeting as a worker played them."""
+    """Some deals of a matchup as a worker played them."""
 
     pair: Pair
     first: int
@@ -63,7 +64,7 @@ class Chunk(NamedTuple):
 
 
 @dataclass
-class Meeting:
+class Matchup:
     """One agent among copies of another on duplicate deals.
 
     Attributes:
@@ -119,13 +120,13 @@ def versions() -> dict[str, str]:
 
 
 class Results:
-    """All meetings of a tournament.
+    """All matchups of a tournament.
 
     Attributes:
         path: the file.
         variant: spec of what is played.
-        meetings: by the one agent and the others.
-        networks: by spec of an agent, the fingerprint of the files that it names (`experiments.common.file_hashes`).
+        matchups: by the one agent and the others.
+        networks: by spec of an agent, the hash of the files that it names (`experiments.common.file_hashes`).
         origin: with what the file was last written: command, versions, seeds.
     """
 
@@ -135,12 +136,12 @@ class Results:
         Args:
             path: the file, which need not exist if the variant is given.
             variant: spec of what it has to hold; None for whatever it holds.
-            first_deal: number of the deal with which its meetings have to begin, if a variant is given.
+            first_deal: number of the deal with which its matchups have to begin, if a variant is given.
 
         Raises:
             ValueError: it is damaged, or holds games of another variant or of other deals.
         """
-        self.path, self.meetings, self.networks = path, dict[Pair, Meeting](), dict[str, str]()
+        self.path, self.matchups, self.networks = path, dict[Pair, Matchup](), dict[str, str]()
         self.origin: dict[str, Any] = {}
         self.seeds = f"{MATCH_SEED} + number of the deal" + (f", from deal {first_deal} on" if first_deal else "")
         if variant is None or path.exists():
@@ -150,7 +151,7 @@ class Results:
 
     def _read(self, variant: str | None) -> None:
         try:
-            self._take(read_json(self.path, KeptResults))
+            self._take(in_form(_current(read_json(self.path, dict[str, Any])), KeptResults))
         except ValueError as error:
             hint = "move it away or choose another --output"
             raise ValueError(one_line(f"{one_line(error, 230)}; {hint}")) from None
@@ -162,20 +163,21 @@ class Results:
 
     def _take(self, saved: KeptResults) -> None:
         """Keep what the file holds, if it can have been played."""
-        self.variant, self.networks = saved.variant, saved.networks
+        self.variant = saved.variant
+        self.networks = {current_spelling(spec): digits for spec, digits in saved.networks.items()}
         self.origin = {"command": saved.command, "versions": saved.versions, "deal_seeds": saved.deal_seeds}
         players = parse_variant(saved.variant).num_players
-        for found in saved.meetings:
-            pair = found.one, found.others
-            name = f"{one_line(self.path, 120)} is damaged: the meeting of {shown(found.one, 40)}"
-            if pair in self.meetings:
+        for found in saved.matchups:
+            pair = current_spelling(found.one), current_spelling(found.others)
+            name = f"{one_line(self.path, 120)} is damaged: the matchup of {shown(found.one, 40)}"
+            if pair in self.matchups:
                 raise ValueError(f"{name} with {shown(found.others, 40)} stands there twice")
             deals = {number: row for number, row in enumerate(found.shares) if row is not None}
             for number, row in deals.items():
                 if len(row) != players:
                     raise ValueError(f"{name} has {len(row)} seats in deal {number}, the game has {players}")
             counts = list(found.seconds), list(found.decisions)
-            self.meetings[pair] = Meeting(deals, *counts, found.commits, found.machines)
+            self.matchups[pair] = Matchup(deals, *counts, found.commits, found.machines)
 
     def write(self, command: str) -> None:
         """Write everything; `command` is what repeats it."""
@@ -185,22 +187,27 @@ class Results:
             "deal_seeds": self.seeds,
         }
         record = {"variant": self.variant, **self.origin, "networks": self.networks}
-        record["meetings"] = [_as_json(pair, meeting) for pair, meeting in self.meetings.items() if meeting.deals]
+        record["matchups"] = [_as_json(pair, matchup) for pair, matchup in self.matchups.items() if matchup.deals]
         text = json.dumps(record, separators=(",", ":"))
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.path, text + "\n")
 
 
-def _as_json(pair: Pair, meeting: Meeting) -> dict[str, Any]:
-    """A meeting for the file: shares in a list by number of the deal, null where one was not played."""
-    rows = [meeting.deals.get(number) for number in range(max(meeting.deals) + 1)]
+def _current(found: dict[str, Any]) -> dict[str, Any]:
+    """What a file holds, under the present names: before version 0.2 `matchups` were `meetings`."""
+    return {"matchups" if key == "meetings" else key: value for key, value in found.items()}
+
+
+def _as_json(pair: Pair, matchup: Matchup) -> dict[str, Any]:
+    """A matchup for the file: shares in a list by number of the deal, null where one was not played."""
+    rows = [matchup.deals.get(number) for number in range(max(matchup.deals) + 1)]
     return {
         "one": pair[0],
         "others": pair[1],
-        "commits": meeting.commits,
-        "machines": meeting.machines,
-        "seconds": [round(seconds, 3) for seconds in meeting.seconds],
-        "decisions": meeting.decisions,
+        "commits": matchup.commits,
+        "machines": matchup.machines,
+        "seconds": [round(seconds, 3) for seconds in matchup.seconds],
+        "decisions": matchup.decisions,
         # Most shares are 0 or 1: as integers they need half the room.
         "shares": [row and [int(share) if share == int(share) else share for share in row] for row in rows],
     }

@@ -1,10 +1,10 @@
-"""Ratings of agents from the meetings of one among copies of another, and how sure they are.
+"""Ratings of agents from the matchups of one among copies of another, and how sure they are.
 
 The model is Bradley and Terry's (1952), with more players Plackett and Luce's for the winner: the chance that a seat
 wins is its agent's strength over the sum of those at the table.
 
-Intervals come from the Bayesian bootstrap over deals (Rubin, 1981): each resample gives the deals of a meeting random
-weights. Every agent is given one imagined deal, won as often as by equals and spread over its meetings (if two agents
+Intervals come from the Bayesian bootstrap over deals (Rubin, 1981): each resample gives the deals of a matchup random
+weights. Every agent is given one imagined deal, won as often as by equals and spread over its matchups (if two agents
 meet, Jeffreys' prior): one that never lost still leaves doubt, while the plain bootstrap would give its interval no
 width. Where nothing played bounds a rating, because an agent never won (or never lost), the interval is open.
 """
@@ -14,29 +14,29 @@ from collections.abc import Mapping
 import numpy as np
 
 ELO = 400.0 / np.log(10.0)
-Meetings = Mapping[tuple[int, int], np.ndarray]  # (one, others) -> win shares of the one, (deals, games of a deal)
+Matchups = Mapping[tuple[int, int], np.ndarray]  # (one, others) -> win shares of the one, (deals, games of a deal)
 
 
-def imagined_deals(meetings: Meetings) -> float:
-    """The imagined deals of each meeting: one for every agent, spread over the meetings that it has on average."""
-    return len({agent for pair in meetings for agent in pair}) / (2.0 * len(meetings))
+def imagined_deals(matchups: Matchups) -> float:
+    """The imagined deals of each matchup: one for every agent, spread over the matchups that it has on average."""
+    return len({agent for pair in matchups for agent in pair}) / (2.0 * len(matchups))
 
 
-def resampled_shares(meetings: Meetings, players: int, rng: np.random.Generator, resamples: int) -> np.ndarray:
-    """Win shares of each meeting as seen and as they might have been.
+def resampled_shares(matchups: Matchups, players: int, rng: np.random.Generator, resamples: int) -> np.ndarray:
+    """Win shares of each matchup as seen and as they might have been.
 
     Args:
-        meetings: what was played.
+        matchups: what was played.
         players: at a table.
         rng: for the weights.
         resamples: how many.
 
     Returns:
-        float64 (1 + resamples, meetings); row 0 is what was seen, with the imagined deals.
+        float64 (1 + resamples, matchups); row 0 is what was seen, with the imagined deals.
     """
-    prior = imagined_deals(meetings)
+    prior = imagined_deals(matchups)
     par, columns = 1.0 / players, []
-    for shares in meetings.values():
+    for shares in matchups.values():
         deals = shares.mean(1)
         seen = (deals.sum() + prior * par) / (len(deals) + prior)
         weights = rng.standard_exponential((resamples, len(deals)))
@@ -53,9 +53,9 @@ def fit(pairs: np.ndarray, games: np.ndarray, shares: np.ndarray, agents: int, a
     less log(n - 1).
 
     Args:
-        pairs: int (meetings, 2): the one and the others.
-        games: float (meetings,): games of each.
-        shares: float (sets, meetings): win shares of the one, neither 0 nor 1.
+        pairs: int (matchups, 2): the one and the others.
+        games: float (matchups,): games of each.
+        shares: float (sets, matchups): win shares of the one, neither 0 nor 1.
         agents: number of agents.
         anchor: the agent whose log-strength is 0.
         players: at a table.
@@ -83,10 +83,10 @@ def fit(pairs: np.ndarray, games: np.ndarray, shares: np.ndarray, agents: int, a
     return out
 
 
-def won_against(meetings: Meetings, agents: int) -> np.ndarray:
+def won_against(matchups: Matchups, agents: int) -> np.ndarray:
     """Whether the row's agent won games, or parts, from the column's or from one that did; bool (agents, agents)."""
     won = np.eye(agents, dtype=bool)
-    for (one, other), shares in meetings.items():
+    for (one, other), shares in matchups.items():
         won[one, other] |= shares.max() > 0.0
         won[other, one] |= shares.min() < 1.0
     for middle in range(agents):
@@ -95,12 +95,12 @@ def won_against(meetings: Meetings, agents: int) -> np.ndarray:
 
 
 def rate(
-    meetings: Meetings, agents: int, anchor: int, players: int, rng: np.random.Generator, resamples: int
+    matchups: Matchups, agents: int, anchor: int, players: int, rng: np.random.Generator, resamples: int
 ) -> np.ndarray:
     """Elo-scaled ratings with 95 % intervals.
 
     Args:
-        meetings: between different agents, at least one deal each; together they connect all agents that play.
+        matchups: between different agents, at least one deal each; together they connect all agents that play.
         agents: number of agents.
         anchor: the agent rated 0.
         players: at a table.
@@ -111,11 +111,11 @@ def rate(
         float (agents, 3): rating, low, high; low is -inf or high is inf where nothing bounds them. NaN for agents
         whose games do not connect them with the anchor.
     """
-    won = won_against(meetings, agents)
+    won = won_against(matchups, agents)
     compared = won | won.T
     for middle in range(agents):
         compared |= compared[:, [middle]] & compared[[middle]]
-    known = {pair: shares for pair, shares in meetings.items() if compared[pair[0], anchor]}
+    known = {pair: shares for pair, shares in matchups.items() if compared[pair[0], anchor]}
     table = np.full((agents, 3), np.nan)
     table[anchor] = 0.0
     if not known:

@@ -7,8 +7,8 @@ import numpy as np
 
 from experiments.evaluation.alpha_rank import alpha_rank
 from experiments.evaluation.matches import Estimate, estimate
-from experiments.evaluation.matchups import Meeting, Pair, Results
-from experiments.evaluation.ratings import Meetings, rate, resampled_shares
+from experiments.evaluation.matchups import Matchup, Pair, Results
+from experiments.evaluation.ratings import Matchups, rate, resampled_shares
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 
@@ -24,7 +24,7 @@ class Standings:
         variant: what was played.
         agents: best first.
         shares: of one agent among copies of another.
-        deals: played in that meeting.
+        deals: played in that matchup.
         ratings: by agent: rating, low, high; none in a cooperative game.
         masses: by agent: alpha-rank; none in a cooperative game or as long as a pair has not met.
         seconds: by agent: processor time of a decision.
@@ -92,13 +92,13 @@ def duration(seconds: float) -> str:
 def pay_off(results: Results, agents: Sequence[str], deals: int | None, width: float | None) -> dict[Pair, np.ndarray]:
     """Win shares, (deals, seats), of the first agent's one seat among copies of the second.
 
-    With two players a meeting is played once and read from both sides.
+    With two players a matchup is played once and read from both sides.
     """
     together = parse_variant(results.variant).game.cooperative
     found = {}
     for one in agents:
         for other in agents:
-            shares = results.meetings.get((one, other), Meeting()).shares(deals, width)
+            shares = results.matchups.get((one, other), Matchup()).shares(deals, width)
             if len(shares):
                 found[one, other] = shares
                 if shares.shape[1] == 2 and one != other:
@@ -106,13 +106,13 @@ def pay_off(results: Results, agents: Sequence[str], deals: int | None, width: f
     return found
 
 
-def masses(meetings: Meetings, agents: int, players: int) -> np.ndarray:
+def masses(matchups: Matchups, agents: int, players: int) -> np.ndarray:
     """Alpha-rank, averaged over what the win shares might have been: a lead that may be luck counts half."""
-    rows = resampled_shares(meetings, players, np.random.default_rng(1), RESAMPLES)[1:]
+    rows = resampled_shares(matchups, players, np.random.default_rng(1), RESAMPLES)[1:]
     total = np.zeros(agents)
     for row in rows:
         shares = np.zeros((agents, agents))
-        for (one, other), share in zip(meetings, row, strict=True):
+        for (one, other), share in zip(matchups, row, strict=True):
             shares[one, other] = share
             if players == 2:
                 shares[other, one] = 1.0 - share
@@ -128,8 +128,8 @@ def standings(
     Args:
         results: what was played.
         agents: who counts.
-        deals: only the first so many deals of each meeting; None for all.
-        width: only as many deals of each meeting as `match.stop_after` wants; None for all.
+        deals: only the first so many deals of each matchup; None for all.
+        width: only as many deals of each matchup as `match.stop_after` wants; None for all.
     """
     variant = parse_variant(results.variant)
     players = variant.num_players
@@ -137,10 +137,10 @@ def standings(
     seconds = {}
     for agent in agents:
         time, count = 0.0, 0
-        for pair, meeting in results.meetings.items():
+        for pair, matchup in results.matchups.items():
             for who in (0, 1):
                 if pair[who] == agent:
-                    time, count = time + meeting.seconds[who], count + meeting.decisions[who]
+                    time, count = time + matchup.seconds[who], count + matchup.decisions[who]
         if count:
             seconds[agent] = time / count
     ratings: dict[str, np.ndarray] = {}

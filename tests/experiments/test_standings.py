@@ -14,7 +14,7 @@ def played(chance, deals, games, rng):
     return (rng.random((deals, games)) < chance).astype(float)
 
 
-def meetings(strengths, deals, players, seed):
+def matchups(strengths, deals, players, seed):
     """One among copies of each other, by strengths (natural logarithms)."""
     rng = np.random.default_rng(seed)
     return {
@@ -55,7 +55,7 @@ def test_intervals_stay_honest_under_stopping(chance):
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_ratings_recover_known_strengths(players):
     strengths = np.log([8.0, 4.0, 2.0, 1.0])
-    table = rate(meetings(strengths, 4000, players, 0), 4, 1, players, np.random.default_rng(0), 200)
+    table = rate(matchups(strengths, 4000, players, 0), 4, 1, players, np.random.default_rng(0), 200)
     known = ELO * (strengths - strengths[1])
     assert table[1].tolist() == [0.0, 0.0, 0.0]
     assert table[:, 0] == pytest.approx(known, abs=15)
@@ -69,7 +69,7 @@ def test_intervals_of_ratings_cover_what_they_should(strengths, players):
     known = ELO * np.array(strengths)
     for seed in range(trials):
         rng = np.random.default_rng(seed)
-        table = rate(meetings(strengths, 60, players, seed), len(strengths), anchor, players, rng, 100)
+        table = rate(matchups(strengths, 60, players, seed), len(strengths), anchor, players, rng, 100)
         assert table[anchor].tolist() == [0.0, 0.0, 0.0]
         covered += ((table[:, 1] <= known) & (known <= table[:, 2])).sum() - 1
     assert covered / (len(strengths) - 1) >= 0.9 * trials

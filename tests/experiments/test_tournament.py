@@ -14,7 +14,7 @@ from experiments import leaderboard, tournament
 from experiments.common.cli import Interrupt, run_program
 from experiments.common.markdown import ROOT
 from experiments.evaluation.matches import Timed
-from experiments.evaluation.matchups import Chunk, Meeting, Results
+from experiments.evaluation.matchups import Chunk, Matchup, Results
 from experiments.evaluation.standings import standings
 from samurai_env import Position, make_variant
 
@@ -50,36 +50,36 @@ def test_a_tournament_goes_on_where_it_was_stopped(tmp_path):
     saved = json.loads((tmp_path / "results.json").read_text())
     assert saved["variant"].startswith("samurai players=2")
     assert {"command", "versions", "deal_seeds", "networks"} <= saved.keys()
-    assert all(len(meeting["machines"]) == 1 and "core" in meeting["machines"][0] for meeting in saved["meetings"])
+    assert all(len(matchup["machines"]) == 1 and "core" in matchup["machines"][0] for matchup in saved["matchups"])
     # Some deals are lost: only those are played again, and the whole is the same.
-    meeting = saved["meetings"][1]
-    assert (meeting["one"], meeting["others"], len(meeting["shares"])) == ("random", "greedy", 20)
-    meeting["shares"][7] = None
+    matchup = saved["matchups"][1]
+    assert (matchup["one"], matchup["others"], len(matchup["shares"])) == ("random", "greedy", 20)
+    matchup["shares"][7] = None
     (tmp_path / "results.json").write_text(json.dumps(saved))
-    assert len(Results(tmp_path / "results.json").meetings["random", "greedy"].shares()) == 7
+    assert len(Results(tmp_path / "results.json").matchups["random", "greedy"].shares()) == 7
     again = tournament.play(config_of(tmp_path), QUIET)
-    for pair, before in first.meetings.items():
-        assert again.meetings[pair].deals == before.deals
-    assert again.meetings["random", "greedy"].decisions > first.meetings["random", "greedy"].decisions
-    assert again.meetings["random", "random"].decisions == first.meetings["random", "random"].decisions
+    for pair, before in first.matchups.items():
+        assert again.matchups[pair].deals == before.deals
+    assert again.matchups["random", "greedy"].decisions > first.matchups["random", "greedy"].decisions
+    assert again.matchups["random", "random"].decisions == first.matchups["random", "random"].decisions
 
 
 def test_agents_in_another_order_go_on_with_the_same_meeting(tmp_path):
     config = {"output": tmp_path, "processes": 1, "mirror": False}
     one_way = tournament.play(tournament.Config(agents=("random", "greedy"), deals=4, **config), QUIET)
     other_way = tournament.play(tournament.Config(agents=("greedy", "random"), deals=6, **config), QUIET)
-    assert list(other_way.meetings) == [("random", "greedy")]
-    shares = other_way.meetings["random", "greedy"].shares()
+    assert list(other_way.matchups) == [("random", "greedy")]
+    shares = other_way.matchups["random", "greedy"].shares()
     assert len(shares) == 6
-    assert (shares[:4] == one_way.meetings["random", "greedy"].shares()).all()
+    assert (shares[:4] == one_way.matchups["random", "greedy"].shares()).all()
 
 
 def test_other_deals_are_played_on_request(tmp_path):
     """The last ten of twenty deals are the ten from number 10 on, and a file holds either."""
     pair = "random", "random"
-    twenty = tournament.play(config_of(tmp_path / "all"), QUIET).meetings[pair].shares()
+    twenty = tournament.play(config_of(tmp_path / "all"), QUIET).matchups[pair].shares()
     ten = tournament.play(config_of(tmp_path / "ten", deals=10, first_deal=10), QUIET)
-    assert np.array_equal(ten.meetings[pair].shares(), twenty[10:])
+    assert np.array_equal(ten.matchups[pair].shares(), twenty[10:])
     assert not np.array_equal(twenty[:10], twenty[10:])
     assert ten.origin["deal_seeds"] == "1000000000 + number of the deal, from deal 10 on"
     with pytest.raises(ValueError, match=r"holds deals with seeds 1000000000 .*, from deal 10 on, not 1000000000"):
@@ -90,7 +90,7 @@ def test_other_deals_are_played_on_request(tmp_path):
 
 def test_how_much_a_worker_plays_at_a_time_changes_no_result(tmp_path):
     fives, ones = (tournament.play(config_of(tmp_path / str(n), chunk=n), QUIET) for n in (5, 1))
-    assert {pair: m.deals for pair, m in fives.meetings.items()} == {pair: m.deals for pair, m in ones.meetings.items()}
+    assert {pair: m.deals for pair, m in fives.matchups.items()} == {pair: m.deals for pair, m in ones.matchups.items()}
     with pytest.raises(ValueError, match="--chunk is from 1 to 10000, not 0"):
         tournament.play(config_of(tmp_path, chunk=0), QUIET)
 
@@ -101,7 +101,7 @@ def test_the_table_of_a_tournament(tmp_path):
     tournament.show(config, results, QUIET)
     text = (tmp_path / "table.txt").read_text()
     assert "greedy" in text
-    assert "20 deals a meeting, each from 2 seats" in text
+    assert "20 deals a matchup, each from 2 seats" in text
     assert (tmp_path / "payoff.png").stat().st_size > 1000
     found = standings(results, config.agents)
     assert found.agents == ("greedy", "random")
@@ -118,13 +118,13 @@ def test_fewer_deals_than_stored_use_the_first(tmp_path):
     results = tournament.play(config_of(tmp_path), QUIET)
     few = config_of(tmp_path, deals=7)
     again = tournament.play(few, QUIET)
-    assert len(again.meetings["random", "greedy"].deals) == 20  # nothing is thrown away
+    assert len(again.matchups["random", "greedy"].deals) == 20  # nothing is thrown away
     found = standings(again, few.agents, few.deals)
     assert set(found.deals.values()) == {7}
-    first = np.array([results.meetings["random", "random"].deals[deal] for deal in range(7)])
+    first = np.array([results.matchups["random", "random"].deals[deal] for deal in range(7)])
     assert found.shares["random", "random"].mean == pytest.approx(first.mean())
     tournament.show(few, again, QUIET)
-    assert "7 deals a meeting" in (tmp_path / "table.txt").read_text()
+    assert "7 deals a matchup" in (tmp_path / "table.txt").read_text()
 
 
 def test_a_meeting_ends_early_whatever_the_number_of_workers(tmp_path):
@@ -132,18 +132,18 @@ def test_a_meeting_ends_early_whatever_the_number_of_workers(tmp_path):
     for processes in (1, 2):
         config = config_of(tmp_path / str(processes), deals=100, width=0.15, mirror=False)
         config.processes = processes
-        kept.append(tournament.play(config, QUIET).meetings["random", "greedy"].deals)
+        kept.append(tournament.play(config, QUIET).matchups["random", "greedy"].deals)
     assert kept[0] == kept[1]
     assert len(kept[0]) == 50  # the first look: greedy wins nearly all
     wide = config_of(tmp_path / "1", deals=100, width=0.15, mirror=True)
-    assert 50 < len(tournament.play(wide, QUIET).meetings["random", "random"].deals) <= 100
+    assert 50 < len(tournament.play(wide, QUIET).matchups["random", "random"].deals) <= 100
 
 
 def test_three_players_meet_both_ways(tmp_path):
     config = config_of(tmp_path, deals=3, num_players=3)
     results = tournament.play(config, QUIET)
     found = standings(results, config.agents)
-    assert {pair: len(meeting.deals) for pair, meeting in results.meetings.items()} == dict.fromkeys(found.deals, 3)
+    assert {pair: len(matchup.deals) for pair, matchup in results.matchups.items()} == dict.fromkeys(found.deals, 3)
     assert len(found.deals) == 4
     assert found.shares["greedy", "greedy"].mean == pytest.approx(1 / 3, abs=0.2)
     tournament.show(config, results, QUIET)
@@ -162,7 +162,7 @@ def test_tournaments_refuse_what_they_cannot_play(tmp_path):
     (tmp_path / "results.json").write_text("{")
     with pytest.raises(ValueError, match="is damaged"):
         tournament.play(config_of(tmp_path), QUIET)
-    for missing in ({"variant": "samurai players=2"}, {"meetings": []}, []):
+    for missing in ({"variant": "samurai players=2"}, {"matchups": []}, []):
         (tmp_path / "results.json").write_text(json.dumps(missing))
         with pytest.raises(ValueError, match="is damaged"):
             tournament.play(config_of(tmp_path), QUIET)
@@ -183,13 +183,13 @@ def test_tournaments_refuse_what_they_cannot_play(tmp_path):
 
 def test_results_survive_a_file(tmp_path):
     results = Results(tmp_path / "results.json", "samurai players=3")
-    meeting = results.meetings["a", "b,c=1.0,d"] = Meeting()
-    meeting.add(Chunk(("a", "b,c=1.0,d"), 5, [[1.0, 0.0, 1 / 3]], [0.5, 1.25], [3, 6]), "abc")
-    meeting.add(Chunk(("a", "b,c=1.0,d"), 0, [[0.0, 0.5, 1.0]], [0.5, 1.25], [3, 6]), "abc")
+    matchup = results.matchups["a", "b,c=1.0,d"] = Matchup()
+    matchup.add(Chunk(("a", "b,c=1.0,d"), 5, [[1.0, 0.0, 1 / 3]], [0.5, 1.25], [3, 6]), "abc")
+    matchup.add(Chunk(("a", "b,c=1.0,d"), 0, [[0.0, 0.5, 1.0]], [0.5, 1.25], [3, 6]), "abc")
     results.write("command")
-    (pair, found), *_ = Results(tmp_path / "results.json").meetings.items()
+    (pair, found), *_ = Results(tmp_path / "results.json").matchups.items()
     assert pair == ("a", "b,c=1.0,d")
-    assert found == meeting
+    assert found == matchup
     assert found.decisions == [6, 12]
     assert found.shares().tolist() == [[0.0, 0.5, 1.0]]
 
@@ -265,6 +265,7 @@ def test_the_example_of_the_benchmark_page(tmp_path, monkeypatch):
 SMALL = """
 [[board]]
 name = "ladder-small"
+readme = true
 game = "samurai"
 players = 2
 agents = ["random", "greedy"]
@@ -320,9 +321,9 @@ def test_the_leaderboard_is_played_and_written(tmp_path):
     # The short form takes nothing away.
     leaderboard.play(leaderboard.Config(), QUIET, tmp_path, file)
     assert "`mcts:5`" in leaderboard.page(tmp_path, file)
-    assert "| agent | rating | alpha-rank | `greedy` | `random` | deals | a decision |" in leaderboard.in_short(
-        tmp_path, file
-    )
+    short = leaderboard.in_short(tmp_path, file)
+    assert "| game | agent | rating | win share against `greedy` | a decision |" in short
+    assert "| Samurai, 2 players | `greedy` | 0 |" in short and "`random`" not in short
     # A table whose agents have not met yet is left out.
     file.write_text(SMALL.replace('"mcts:7"', '"mcts:8"'))
     assert "long thought" not in leaderboard.page(tmp_path, file)
@@ -367,7 +368,7 @@ def test_what_is_written_on_the_way_holds_no_deals_beyond_the_end(tmp_path, monk
 
     def note(self, command):
         write(self, command)
-        written.append([len(found["shares"]) for found in json.loads(self.path.read_text())["meetings"]])
+        written.append([len(found["shares"]) for found in json.loads(self.path.read_text())["matchups"]])
 
     monkeypatch.setattr(tournament, "SAVE", -1.0)
     monkeypatch.setattr(tournament, "results_of", eager)

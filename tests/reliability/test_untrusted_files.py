@@ -136,17 +136,17 @@ BOARD = make_variant("samurai", 3).spec
 SPIRIT = make_variant("samurai_spirit", 2).spec
 
 
-def meeting(**changes: object) -> dict[str, object]:
+def matchup(**changes: object) -> dict[str, object]:
     origin = {"command": "", "versions": {}, "deal_seeds": "", "networks": {}}
     good = {"one": "a", "others": "b", "commits": [], "machines": [], "seconds": [1.0, 2.0], "decisions": [3, 4]}
-    return {"variant": BOARD, **origin, "meetings": [{**good, "shares": [[1, 0, 0.5], None], **changes}]}
+    return {"variant": BOARD, **origin, "matchups": [{**good, "shares": [[1, 0, 0.5], None], **changes}]}
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"shares": [[1, 0]]}, "the meeting of 'a' has 2 seats in deal 0, the game has 3"),
-        ({"shares": [[1, 0, 3]]}, r"`float` <= 1.0 - at `\$.meetings\[0\].shares"),
+        ({"shares": [[1, 0]]}, "the matchup of 'a' has 2 seats in deal 0, the game has 3"),
+        ({"shares": [[1, 0, 3]]}, r"`float` <= 1.0 - at `\$.matchups\[0\].shares"),
         ({"shares": [[1, 0, float("nan")]]}, "NaN is no number"),
         ({"seconds": [1.0]}, "`array` of length 2, got 1"),
         ({"seconds": [1.0, -1.0]}, "`float` >= 0.0"),
@@ -155,15 +155,15 @@ def meeting(**changes: object) -> dict[str, object]:
 )
 def test_forged_tournaments(tmp_path, changes, message) -> None:
     path = tmp_path / "results.json"
-    path.write_text(json.dumps(meeting()))
-    assert Results(path).meetings["a", "b"].deals == {0: [1.0, 0.0, 0.5]}
-    path.write_text(json.dumps(meeting(**changes)))
+    path.write_text(json.dumps(matchup()))
+    assert Results(path).matchups["a", "b"].deals == {0: [1.0, 0.0, 0.5]}
+    path.write_text(json.dumps(matchup(**changes)))
     with pytest.raises(ValueError, match=message) as found:
         Results(path)
     assert str(path) in str(found.value)
-    twice = meeting()
-    path.write_text(json.dumps({**twice, "meetings": twice["meetings"] * 2}))
-    with pytest.raises(ValueError, match="the meeting of 'a' with 'b' stands there twice"):
+    twice = matchup()
+    path.write_text(json.dumps({**twice, "matchups": twice["matchups"] * 2}))
+    with pytest.raises(ValueError, match="the matchup of 'a' with 'b' stands there twice"):
         Results(path)
 
 
@@ -221,7 +221,7 @@ def test_damaged_files_are_refused_with_their_names(tmp_path, content) -> None:
 
 
 def test_all_results_of_the_project_are_read() -> None:
-    assert all(Results(path).meetings for path in RESULTS.glob("*/results.json"))
+    assert all(Results(path).matchups for path in RESULTS.glob("*/results.json"))
     assert all(Wins(path).returns for path in RESULTS.glob("*/wins.json"))
     assert all(read_json(path, KeptSpecs).specs for path in RESULTS.glob("*/specs.json"))
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2].parent
+ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS = 20
 # Prints what the functions return and how many came from the cache; "ready" tells that the imports are done.
 SMALL = f"""

@@ -102,11 +102,11 @@ def played_out(folder: Path) -> object:
 
 def shares(path: Path) -> object:
     """The deals of a tournament."""
-    return {(m["one"], m["others"]): m["shares"] for m in json.loads(path.read_text(encoding="utf-8"))["meetings"]}
+    return {(m["one"], m["others"]): m["shares"] for m in json.loads(path.read_text(encoding="utf-8"))["matchups"]}
 
 
 def meet(folder: Path) -> None:
-    """Play a tournament whose meetings end at a width, and show it."""
+    """Play a tournament whose matchups end at a width, and show it."""
     tournament.SAVE = 0.0
     config = tournament.Config(
         ("random", "greedy"), deals=60, width=0.25, chunk=3, processes=1, output=folder / "tournament"
