@@ -4,14 +4,12 @@
 
 The built-in player plays many games on from every action of many positions (`agents.baselines.rollout_agent`); the
 layers that read
-outlooks learn from it what an action is worth, and the network chooses by that: one step of policy iteration, its
-values fitted (Lagoudakis and Parr, 2003). The rest of the network stays as it begins. Ctrl-C keeps the positions
+action features learn from it what an action is worth, and the network chooses by that: one step of policy iteration,
+its values fitted (Lagoudakis and Parr, 2003). The rest of the network stays as it begins. Ctrl-C keeps the positions
 looked at; the same command goes on from there.
 """
 
 import time
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -48,10 +46,14 @@ from experiments.training.init_network import random_play
 from samurai_env import __version__, make_variant, parse_variant
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.game import Variant
+from samurai_env.core.texts import shown
 from samurai_env.files.atomic_write import write_atomically
 
 DEALS = 16  # played by a worker at a time
-RANDOM, TRIED = 0.1, 0.3  # share of random moves, and of those that play-outs think best; the others follow the advice
+RANDOM, TRIED = (
+    0.1,
+    0.3,
+)  # share of random moves, and of those that rollouts value highest; the others follow the heuristic policy
 HELD_OUT = 10  # every so manieth part is not learned from
 
 
@@ -62,12 +64,12 @@ class Config:
     run: Path = Path("runs/played-out")
     """Folder for the network and the positions looked at."""
     game: str = "samurai_card"
-    """Name of the game, which needs an outlook."""
+    """Name of the game, which needs action features."""
     num_players: int | None = None
     """Number of players; the game's smallest if not given."""
     options: tuple[str, ...] = ()
     """The game's options as name=value."""
-    playouts: str = "rollout:16,potential_weight=4"
+    rollouts: str = "rollout:16,potential_weight=4"
     """How actions are tried."""
     deals: Annotated[int, Range(2 * DEALS, 10**7)] = 4000  # a part to learn from, one held out
     """Games whose positions are looked at."""
@@ -75,13 +77,13 @@ class Config:
     """Encoding of observations; the game's default if not given."""
     hidden: Annotated[tuple[int, ...], Range(1, 2**16)] = (256, 256)
     """Widths of the hidden layers, which do not learn here."""
-    outlook: Annotated[int, Range(1, 2**16)] = 64
-    """Width of the layers that read outlooks."""
+    action_width: Annotated[int, Range(1, 2**16)] = 64
+    """Width of the layers that read action features."""
     softness: Annotated[float, Range(1e-6, 1e6)] = 0.05
     """An action worth so much less than another becomes e times less probable."""
     epochs: Count = 12
     """How often each position is learned from."""
-    minibatch: Count = 2048
+    minibatch_size: Count = 2048
     """Positions in a gradient step."""
     learning_rate: Annotated[float, Range(1e-6, 1e6)] = 2e-3
     """Adam's largest step size; it rises, and falls to nothing."""
@@ -95,30 +97,30 @@ def look_at(task: tuple[str, str, int, int]) -> dict[str, np.ndarray]:
     """Worker: the positions of some deals with more than one legal action, by the number of the part and a seed.
 
     Returns:
-        looks: float32 (legal actions of all positions, columns), see `agents.networks.features`.
-        worths: float32 (legal actions of all positions,).
+        features: float32 (legal actions of all positions, columns), see `agents.heuristics`.
+        values: float32 (legal actions of all positions,).
         counts: int64 (positions,): legal actions of each.
     """
-    spec, playouts, part, seed = task
+    spec, rollouts, part, seed = task
     variant = parse_variant(spec)
-    loops, advice, agent = batch_kernels(variant.game), ActionFeatures(variant), make_agent(playouts, variant)
+    kernels, heuristic, agent = batch_kernels(variant.game), ActionFeatures(variant), make_agent(rollouts, variant)
     assert isinstance(agent, RolloutAgent)
     rng, states, found = np.random.default_rng((seed, part)), variant.new(DEALS), []
-    loops.begin(states, rng.integers(2**62, size=DEALS).astype(np.uint64))
+    kernels.begin(states, rng.integers(2**62, size=DEALS).astype(np.uint64))
     while len(states := states[states["over"] == 0]):
-        worths = agent.action_values(states, decision_keys(states["seed"], states["steps"], 0))
-        looks, legal = advice.compute(states), np.isfinite(worths)
+        values = agent.action_values(states, decision_keys(states["seed"], states["steps"], 0))
+        features, legal = heuristic.compute(states), np.isfinite(values)
         choice = legal.sum(1) > 1
         chosen = legal & choice[:, None]
-        found.append((looks[chosen], worths[chosen], legal.sum(1)[choice]))
+        found.append((features[chosen], values[chosen], legal.sum(1)[choice]))
         by_chance = np.where(legal, rng.random(legal.shape), -1.0).argmax(1)
-        by_advice = np.where(legal, looks[:, :, 0], np.inf).argmin(1)
+        by_heuristic = np.where(legal, features[:, :, 0], np.inf).argmin(1)
         kind = rng.random(len(states))
-        loops.step_all(
-            states, np.where(kind < RANDOM, by_chance, np.where(kind < RANDOM + TRIED, worths.argmax(1), by_advice))
+        kernels.step_all(
+            states, np.where(kind < RANDOM, by_chance, np.where(kind < RANDOM + TRIED, values.argmax(1), by_heuristic))
         )
-    looks, worths, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return {"looks": looks, "worths": worths.astype(np.float32), "counts": counts}
+    features, values, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return {"features": features, "values": values.astype(np.float32), "counts": counts}
 
 
 def part_file(config: Config, part: int) -> Path:
@@ -128,7 +130,12 @@ def part_file(config: Config, part: int) -> Path:
 
 def made(config: Config, variant: Variant) -> str:
     """What the positions of a part hang on, beside its number."""
-    return f"{variant.spec}; {config.playouts}; seed {config.seed}"
+    return f"{variant.spec}; {config.rollouts}; seed {config.seed}"
+
+
+def stamp(text: str) -> np.ndarray:
+    """A text as an array, for an .npz file."""
+    return np.frombuffer(text.encode(), np.uint8)
 
 
 def is_there(config: Config, variant: Variant, part: int) -> bool:
@@ -140,13 +147,9 @@ def is_there(config: Config, variant: Variant, part: int) -> bool:
     path = part_file(config, part)
     if not path.exists():
         return False
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            found = str(arrays["made"]) if "made" in arrays else "settings that it does not name"
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path} is damaged, delete it to have it made anew: {error}") from None
+    found = load_arrays(path, {"made": ("|u1", 1)})["made"].tobytes().decode("utf-8", "replace")
     if found != made(config, variant):
-        raise ValueError(f"{path} was made with {found}, not {made(config, variant)}; choose another --run")
+        raise ValueError(f"{path} was made with {shown(found, 160)}, not {made(config, variant)}; choose another --run")
     return True
 
 
@@ -154,14 +157,14 @@ def gather(config: Config, variant: Variant, console: Console) -> list[Path]:
     """Look at all positions that are not there yet; the files of those that are."""
     parts = -(-config.deals // DEALS)
     missing = [part for part in range(parts) if not is_there(config, variant, part)]
-    tasks = [(variant.spec, config.playouts, part, config.seed) for part in missing]
+    tasks = [(variant.spec, config.rollouts, part, config.seed) for part in missing]
     with (
         Interrupt() as interrupt,
         progress_bar(console, "deals", parts * DEALS, (parts - len(missing)) * DEALS) as bar,
         closing(results(look_at, tasks, config.processes, lambda: interrupt.asked)) as coming,
     ):
         for number, (task, found) in enumerate(coming, 1):
-            save_arrays(part_file(config, task[2]), found | {"made": np.array(made(config, variant))})
+            save_arrays(part_file(config, task[2]), found | {"made": stamp(made(config, variant))})
             bar((parts - len(missing) + number) * DEALS, "")
     files = [part_file(config, part) for part in range(parts)]
     if interrupt.asked:
@@ -182,10 +185,10 @@ def load_positions(path: Path) -> dict[str, np.ndarray]:
     Raises:
         ValueError: it is damaged; delete it, and its positions are looked at anew.
     """
-    found = load_arrays(path, {"looks": ("<f4", 2), "worths": ("<f4", 1), "counts": ("<i8", 1)})
-    looks, worths, counts = found["looks"], found["worths"], found["counts"]
-    fits = len(looks) == len(worths) == counts.sum() and counts.min(initial=2) > 1
-    if not fits or not np.isfinite(looks).all() or not np.isfinite(worths).all():
+    found = load_arrays(path, {"features": ("<f4", 2), "values": ("<f4", 1), "counts": ("<i8", 1)})
+    features, values, counts = found["features"], found["values"], found["counts"]
+    fits = len(features) == len(values) == counts.sum() and counts.min(initial=2) > 1
+    if not fits or not np.isfinite(features).all() or not np.isfinite(values).all():
         raise ValueError(f"{path} is damaged: its arrays do not fit together; delete it to look at them anew")
     return found
 
@@ -195,9 +198,9 @@ class Positions:
 
     def __init__(self, files: list[Path]) -> None:
         loaded = [load_positions(file) for file in files]
-        self.looks, self.worths, self.counts = (
+        self.features, self.values, self.counts = (
             torch.from_numpy(np.concatenate([arrays[name] for arrays in loaded]))
-            for name in ("looks", "worths", "counts")
+            for name in ("features", "values", "counts")
         )
         self.starts = self.counts.cumsum(0) - self.counts
 
@@ -205,12 +208,12 @@ class Positions:
         return len(self.counts)
 
     def rows(self, chosen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Looks and worths of the actions of some positions, and to which of these each belongs."""
+        """Looks and values of the actions of some positions, and to which of these each belongs."""
         counts = self.counts[chosen]
         row = torch.arange(len(chosen)).repeat_interleave(counts)
         within = torch.arange(len(row)) - (counts.cumsum(0) - counts)[row]
         where = self.starts[chosen][row] + within
-        return self.looks[where], self.worths[where], row
+        return self.features[where], self.values[where], row
 
 
 def centred(values: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
@@ -219,29 +222,29 @@ def centred(values: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
     return values - (torch.zeros(len(count)).index_add(0, row, values) / count)[row]
 
 
-def logits(net: PolicyValueNet, looks: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
-    """What the network makes of actions by their outlooks alone; see `PolicyValueNet.read`."""
-    advice = (-looks[:, 0] / net.prior_temperature).clamp_min(-20.0)
-    return net.actions.scores(looks, row) + net.prior_weight * advice
+def logits(net: PolicyValueNet, features: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
+    """The network's logits of actions by their features alone; see `PolicyValueNet.forward_hidden`."""
+    prior = (-features[:, 0] / net.prior_temperature).clamp_min(-20.0)
+    return net.actions.scores(features, row) + net.prior_weight * prior
 
 
 def minibatches(config: Config, positions: int) -> Iterator[torch.Tensor]:
     """Numbers of positions, all of them `epochs` times."""
     shuffler = torch.Generator().manual_seed(config.seed)
     for _ in range(config.epochs):
-        yield from torch.randperm(positions, generator=shuffler).split(config.minibatch)
+        yield from torch.randperm(positions, generator=shuffler).split(config.minibatch_size)
 
 
 def fit(net: PolicyValueNet, config: Config, positions: Positions, console: Console) -> None:
-    """Let the layers that read outlooks, and the trust in the advice, learn what the actions are worth."""
+    """Fit the action layers and the prior weight to the values of the actions."""
     learning = [*net.actions.parameters(), net.prior_weight]
     optimizer = torch.optim.Adam(learning, config.learning_rate)
-    steps = config.epochs * -(-len(positions) // config.minibatch)
+    steps = config.epochs * -(-len(positions) // config.minibatch_size)
     pace = torch.optim.lr_scheduler.OneCycleLR(optimizer, config.learning_rate, steps)
     with progress_bar(console, "gradient steps", steps) as bar:
         for number, chosen in enumerate(minibatches(config, len(positions))):
-            looks, worths, row = positions.rows(chosen)
-            missed = config.softness * centred(logits(net, looks, row), row) - centred(worths, row)
+            features, values, row = positions.rows(chosen)
+            missed = config.softness * centred(logits(net, features, row), row) - centred(values, row)
             loss = missed.square().mean()
             optimizer.zero_grad()
             loss.backward()
@@ -251,29 +254,33 @@ def fit(net: PolicyValueNet, config: Config, positions: Positions, console: Cons
 
 
 @torch.no_grad()
-def worth_of_choices(positions: Positions, scores: torch.Tensor, row: torch.Tensor, worths: torch.Tensor) -> float:
+def worth_of_choices(positions: Positions, scores: torch.Tensor, row: torch.Tensor, values: torch.Tensor) -> float:
     """By how much the actions of highest score are worth more than the mean of the legal ones."""
     best = torch.full((len(positions),), -torch.inf).scatter_reduce(0, row, scores, "amax")
     chosen = scores == best[row]
-    return float(centred(worths, row)[chosen].mean())
+    return float(centred(values, row)[chosen].mean())
 
 
 def learn(config: Config, console: Console) -> PolicyValueNet:
     """Gather, fit, write.
 
     Raises:
-        ValueError: a setting is impossible, or the game has no outlook.
+        ValueError: a setting is impossible, or the game has no action features.
     """
     check_ranges(config)
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     if variant.game.kernels.action_features is None:
-        raise ValueError(f"{config.game} has no outlook to learn from")
-    if not isinstance(make_agent(config.playouts, variant), RolloutAgent):
-        raise ValueError(f"--playouts is such as rollout:16,potential_weight=4, not {config.playouts!r}")
+        raise ValueError(f"{config.game} has no action features to learn from")
+    if not isinstance(make_agent(config.rollouts, variant), RolloutAgent):
+        raise ValueError(f"--rollouts is such as rollout:16,potential_weight=4, not {config.rollouts!r}")
     started = time.perf_counter()
     torch.manual_seed(config.seed)
     form = NetworkConfig(
-        variant.spec, variant.encoding_name(config.encoding), tuple(config.hidden), True, action_width=config.outlook
+        variant.spec,
+        variant.encoding_name(config.encoding),
+        tuple(config.hidden),
+        True,
+        action_width=config.action_width,
     )
     net = new_network(form)  # complains before anything is played
     config.run.mkdir(parents=True, exist_ok=True)
@@ -283,9 +290,9 @@ def learn(config: Config, console: Console) -> PolicyValueNet:
     learned = Positions([file for number, file in enumerate(files) if number % HELD_OUT])
     fit(net, config, learned, console)
     held_out = Positions(files[::HELD_OUT])
-    looks, worths, row = held_out.rows(torch.arange(len(held_out)))
-    scores = {"advice": -looks[:, 0], "network": logits(net, looks, row)}
-    worth = {name: round(worth_of_choices(held_out, score, row, worths), 4) for name, score in scores.items()}
+    features, values, row = held_out.rows(torch.arange(len(held_out)))
+    scores = {"heuristic": -features[:, 0], "network": logits(net, features, row)}
+    worth = {name: round(worth_of_choices(held_out, score, row, values), 4) for name, score in scores.items()}
     told = ", ".join(f"{value} by the {name}" for name, value in worth.items())
     console.print(f"{len(held_out):,} positions held out: choices are worth {told} more than chance")
     settings = {**asdict(config), "run": str(config.run)}

@@ -53,8 +53,10 @@ class Replay:
     def by_batch_call(self, env: GameVectorEnv) -> float:
         """Seconds that the compiled call behind these steps takes, on the arrays of an environment with one thread."""
         env.restore(self.states)
-        batch_step, (mode, shaped, states, _, *outputs) = env._observing.batch_step, env._job
-        return self.seconds(lambda actions: batch_step(mode, shaped, states, actions, *outputs), time.thread_time)
+        batch_step, (mode, shaped, buffers) = env._observing.batch_step, env._job
+        return self.seconds(
+            lambda actions: batch_step(mode, shaped, buffers._replace(actions=actions)), time.thread_time
+        )
 
 
 def replayed(variant: Variant, meter: Meter, num_envs: int) -> list[Figure]:

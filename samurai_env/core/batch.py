@@ -7,7 +7,7 @@ microsecond. `samurai_env.game_batch` has the public interface.
 
 from functools import cache
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -185,47 +185,55 @@ def legal_words(states, words):
         legal(states[i], words[i])
 
 
-def batch_step(
-    autoreset,
-    shaped,
-    states,
-    actions,
-    done,
-    actors,
-    own,
-    rewards,
-    payoffs,
-    words,
-    masks,
-    observations,
-    seats,
-    ended,
-    last,
-    final,
-):
-    """Step every game and write all that a learner needs, each game while it is in the cache.
+class StepBuffers(NamedTuple):
+    """The arrays that `batch_step` works on, games first.
 
-    Args:
-        autoreset: SAME_STEP, NEXT_STEP or DISABLED.
-        shaped: add the growth of `potential` to the rewards.
-        states: records.
-        actions: int64; must be legal (see `legal_words` and `bits.first_missing`).
+    Attributes:
+        states: states, in and out.
+        actions: int64, in; must be legal (see `legal_words` and `bits.first_missing`).
         done: bool, in and out: the game is over; all False with SAME_STEP.
         actors: int8, out: the seat that decided.
-        own: float32 (games,), out: what the step brought that seat.
-        rewards: float32 (games, seats), out: what the step brought each seat.
+        own: float32 (games,), out: the reward of that seat.
+        rewards: float32 (games, seats), out: the reward of each seat.
         payoffs: float32 (games, seats), out: the returns of a game just ended, 0 elsewhere.
         words: uint64 (games, words), out: the legal actions as bits.
         masks: int8 (games, actions), out.
         observations: int8 (games, ...), out: of the seat that decides next.
         seats: int8, out: the seat that decides next.
         ended: bool, out: the game has just ended.
-        last: records, out with SAME_STEP: the games just ended, as they stood at their end.
+        last: states, out with SAME_STEP: the games just ended, as they stood at their end.
         final: int8 (games, ...), out with SAME_STEP: the last observation of these.
+    """
+
+    states: np.ndarray
+    actions: np.ndarray
+    done: np.ndarray
+    actors: np.ndarray
+    own: np.ndarray
+    rewards: np.ndarray
+    payoffs: np.ndarray
+    words: np.ndarray
+    masks: np.ndarray
+    observations: np.ndarray
+    seats: np.ndarray
+    ended: np.ndarray
+    last: np.ndarray
+    final: np.ndarray
+
+
+def batch_step(autoreset, shaped, buffers):
+    """Step every game and write all that a learner needs, each game while it is in the cache.
+
+    Args:
+        autoreset: SAME_STEP, NEXT_STEP or DISABLED.
+        shaped: add the growth of `potential` to the rewards.
+        buffers: `StepBuffers`.
 
     Returns:
         How many games have just ended.
     """
+    states, rewards, payoffs = buffers.states, buffers.rewards, buffers.payoffs
+    done, ended, actors = buffers.done, buffers.ended, buffers.actors
     before, after, growth = np.zeros(rewards.shape[1]), np.zeros(rewards.shape[1]), np.zeros(rewards.shape[1])
     count = 0
     for i in range(states.shape[0]):
@@ -242,7 +250,7 @@ def batch_step(
         else:
             if shaped:
                 potential(state, before)
-            step(state, actions[i])
+            step(state, buffers.actions[i])
             if shaped:
                 potential(state, after)
                 for seat in range(rewards.shape[1]):
@@ -256,14 +264,14 @@ def batch_step(
                     payoffs[i, seat] = after[seat]
                     rewards[i, seat] = growth[seat] + after[seat]  # rounded once
                 if autoreset == SAME_STEP:
-                    observe(state, state.seat, final[i])
-                    last[i] = state
+                    observe(state, state.seat, buffers.final[i])
+                    buffers.last[i] = state
                     reset(state, next_seed(state.seed))
                 else:
                     done[i] = True
-        own[i] = rewards[i, actors[i]]
-        write_outputs(state, masks[i], observations[i], words[i])
-        seats[i] = state.seat
+        buffers.own[i] = rewards[i, actors[i]]
+        write_outputs(state, buffers.masks[i], buffers.observations[i], buffers.words[i])
+        buffers.seats[i] = state.seat
     return count
 
 

@@ -9,7 +9,6 @@ from samurai_env.core.jit import inlined, jit
 from samurai_env.core.rng import below
 
 ONE = np.uint64(1)
-ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @intrinsic

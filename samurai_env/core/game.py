@@ -130,7 +130,6 @@ class Game:
         forbid: (number of players, options) -> why this combination is impossible, or None.
         scene: (record, seat that looks or None for all, last actions) -> what to draw, see `render`.
         text: (record, seat that looks or None for all) -> the position as text for a terminal.
-        progress_meaning: one line: what `kernels.potential` measures.
         secret: (record before) -> whether the others do not see which move is made.
         settings: (number of players, options) -> contents of further record fields that the options decide.
         describe_results: records (n,) of finished games -> what else to tell of their ends, for the environments'
@@ -156,7 +155,6 @@ class Game:
     forbid: Callable[[int, Mapping[str, Any]], str | None]
     scene: Callable[..., Any]
     text: Callable[..., str]
-    progress_meaning: str
     secret: Callable[[np.void], bool] = lambda record: False
     settings: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] = no_settings
     describe_results: Callable[[np.ndarray], dict[str, np.ndarray]] = nothing_more

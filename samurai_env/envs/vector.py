@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.ma import MaskedArray
 
 from samurai_env.core import batch
-from samurai_env.core.batch import batch_kernels
+from samurai_env.core.batch import StepBuffers, batch_kernels
 from samurai_env.core.bits import first_missing
 from samurai_env.core.checks import checked_seed, whole
 from samurai_env.core.game import nothing_more
@@ -158,7 +158,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             self._over = self._ended
         size = -(-self.num_envs // self._threads)
         parts = [slice(start, start + size) for start in range(0, self.num_envs, size)]
-        self._job, *jobs = [self._arguments(part) for part in parts]
+        self._job, *jobs = [self._step_arguments(part) for part in parts]
         self._workers = [] if self.closed else [Worker(self._observing.keep_stepping, job) for job in jobs]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -176,25 +176,25 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self.__dict__.update(state, variant=variant, states=state["states"].view(variant.dtype))
         self._connect()
 
-    def _arguments(self, part: slice) -> tuple[Any, ...]:
+    def _step_arguments(self, part: slice) -> tuple[int, bool, StepBuffers]:
         """The arguments of `batch_step` for the games of `part`."""
-        arrays = (
-            self.states,
-            self._actions,
-            self._done,
-            self._actor,
-            self._own,
-            self._rewards,
-            self._returns,
-            self._words,
-            self._masks,
-            self._observations,
-            self._seat,
-            self._ended,
-            self._last,
-            self._final,
+        buffers = StepBuffers(
+            states=self.states,
+            actions=self._actions,
+            done=self._done,
+            actors=self._actor,
+            own=self._own,
+            rewards=self._rewards,
+            payoffs=self._returns,
+            words=self._words,
+            masks=self._masks,
+            observations=self._observations,
+            seats=self._seat,
+            ended=self._ended,
+            last=self._last,
+            final=self._final,
         )
-        return (self._mode, self._shaped, *(array[part] for array in arrays))
+        return self._mode, self._shaped, StepBuffers(*(array[part] for array in buffers))
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None

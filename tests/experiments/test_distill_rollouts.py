@@ -1,4 +1,4 @@
-"""Learning what play-outs say of actions: repeatable, goes on where it stopped, better than the advice."""
+"""Distilling rollouts: repeatable, resumes where it stopped, better than the heuristic policy."""
 
 import json
 
@@ -18,6 +18,7 @@ from experiments.distill_rollouts import (
     made,
     part_file,
     save_arrays,
+    stamp,
 )
 from experiments.train_ppo import train
 from samurai_env import make_variant
@@ -27,7 +28,9 @@ QUIET = Console(quiet=True)
 
 
 def settings(run, **changes):
-    return Config(**{"run": run, "deals": 96, "epochs": 30, "minibatch": 256, "hidden": (16,), "outlook": 16} | changes)
+    return Config(
+        **{"run": run, "deals": 96, "epochs": 30, "minibatch_size": 256, "hidden": (16,), "action_width": 16} | changes
+    )
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +43,14 @@ def test_it_learns_what_actions_are_worth(learned):
     run, net = learned
     notes = json.loads((run / "model.json").read_text())["notes"]
     positions = Positions([part_file(settings(run), part) for part in range(1, 6)])
-    looks, worths, row = positions.rows(torch.arange(len(positions)))
+    features, values, row = positions.rows(torch.arange(len(positions)))
     assert notes["steps"] > len(positions) > 3000
-    assert worths.isfinite().all()
+    assert values.isfinite().all()
     with torch.no_grad():
-        found = 0.05 * logits(net, looks, row)
-    true, *said = (centred(values, row).numpy() for values in (worths, -looks[:, 0], found))
-    by_advice, by_network = (np.corrcoef(true, values)[0, 1] for values in said)
-    assert by_network > by_advice + 0.03
+        found = 0.05 * logits(net, features, row)
+    true, *said = (centred(values, row).numpy() for values in (values, -features[:, 0], found))
+    by_heuristic, by_network = (np.corrcoef(true, values)[0, 1] for values in said)
+    assert by_network > by_heuristic + 0.03
 
 
 def test_the_network_chooses_by_that_and_ppo_goes_on_from_it(learned, tmp_path):
@@ -79,14 +82,14 @@ def test_it_goes_on_where_it_stopped_and_repeats(learned, tmp_path):
     run, net = learned
     for part in (0, 2, 3, 4, 5):
         (tmp_path / part_file(settings(run), part).name).write_bytes(part_file(settings(run), part).read_bytes())
-    again = learn(settings(tmp_path), QUIET)  # looks at part 1 anew
+    again = learn(settings(tmp_path), QUIET)  # features at part 1 anew
     assert all(torch.equal(one, other) for one, other in zip(net.parameters(), again.parameters(), strict=True))
 
 
 def test_impossible_settings(tmp_path):
     for changes, text in (
-        ({"game": "samurai"}, "samurai has no outlook"),
-        ({"playouts": "greedy"}, "--playouts is such as rollout:16,potential_weight=4, not 'greedy'"),
+        ({"game": "samurai"}, "samurai has no action features"),
+        ({"rollouts": "greedy"}, "--rollouts is such as rollout:16,potential_weight=4, not 'greedy'"),
         ({"deals": 16}, "--deals is from 32 to 10000000, not 16"),
     ):
         with pytest.raises(ValueError, match=text):
@@ -103,12 +106,12 @@ def test_positions_of_other_settings_or_damaged_ones_are_refused(tmp_path):
     assert not is_there(config, variant, 0)
     for other, text in (({"seed": 2}, "was made with .* seed 2, not .* seed 1; choose another --run"), ({}, None)):
         path = part_file(config, 0)
-        save_arrays(path, {"made": np.array(made(settings(tmp_path, **other), variant))})
+        save_arrays(path, {"made": stamp(made(settings(tmp_path, **other), variant))})
         if text is None:
             assert is_there(config, variant, 0)
         else:
             with pytest.raises(ValueError, match=text):
                 is_there(config, variant, 0)
     path.write_bytes(path.read_bytes()[:60])
-    with pytest.raises(ValueError, match="is damaged, delete it"):
+    with pytest.raises(ValueError, match="is damaged: "):
         is_there(config, variant, 0)

@@ -195,6 +195,5 @@ GAME = Game(
     forbid=lambda n, options: None,
     scene=scene,
     text=text,
-    progress_meaning="the figures that the seat has captured, as a part of all",
     describe_results=lambda records: {"set_aside": np.array([len(FIGURES) - captured(r).sum() for r in records])},
 )

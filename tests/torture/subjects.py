@@ -90,7 +90,7 @@ def training(**changes: Any) -> Subject:
 
 def play_out(folder: Path) -> None:
     """Learn from play-outs."""
-    small = {"playouts": "rollout:2,potential_weight=4", "deals": 48, "hidden": (8,), "outlook": 8, "epochs": 2}
+    small = {"rollouts": "rollout:2,potential_weight=4", "deals": 48, "hidden": (8,), "action_width": 8, "epochs": 2}
     distill_rollouts.learn(distill_rollouts.Config(folder / "run", processes=1, **small), QUIET)
 
 

@@ -77,6 +77,5 @@ GAME = Game(
     scene=scene.scene,
     text=text.text,
     secret=lambda record: record["phase"] == state.FIRST_HAND,
-    progress_meaning="the share of all figures in play that the seat has captured",
     broken_invariants=broken_invariants,
 )

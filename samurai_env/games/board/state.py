@@ -6,11 +6,7 @@ compiled once for each number of players. Settlement, land and sea numbers are t
 a set of them is kept as the bits of a `uint64`. `figure` is 0 helmet, 1 buddha, 2 rice.
 """
 
-from functools import cache
-
-import numpy as np
-
-from samurai_env.core.layout import Field, record_type
+from samurai_env.core.layout import Field
 from samurai_env.games.board.rules.tiles import HAND, KINDS, TILES
 from samurai_env.games.board.rules.topology import LANDS, SEAS, SETTLEMENTS
 
@@ -86,9 +82,3 @@ def fields(num_players: int) -> list[Field]:
         Field("figure_setup", "u1", (), (0, len(FIGURE_SETUPS) - 1), "option: index into FIGURE_SETUPS"),
         Field("hide_captures", "u1", (), (0, 1), "option: observations hide the others' captures until the end"),
     ]
-
-
-@cache
-def dtype(num_players: int) -> np.dtype:
-    """NumPy structured dtype of the record."""
-    return record_type(fields(num_players))

@@ -81,7 +81,6 @@ GAME = Game(
     forbid=forbid,
     scene=scene.scene,
     text=text.text,
-    progress_meaning="the stones that the seat has taken, as a part of the supply at the start",
     settings=settings,
     broken_invariants=broken_invariants,
     action_features=lookahead.COLUMNS,

@@ -7,11 +7,7 @@ influence card between several villages stands on a side of each of them. `shape
 cells and sides are those of `topology`, kinds those of `cards`.
 """
 
-from functools import cache
-
-import numpy as np
-
-from samurai_env.core.layout import Field, record_type
+from samurai_env.core.layout import Field
 from samurai_env.games.card.rules.cards import CARDS, CARDS_EACH, KINDS, VILLAGE_KINDS, VILLAGES_BY_SYMBOLS
 from samurai_env.games.card.rules.topology import CELLS, REACH, VILLAGES
 
@@ -60,9 +56,3 @@ def fields(num_players: int) -> list[Field]:
             "setting: village cards, by kind (entry 0 is kind 1)",
         ),
     ]
-
-
-@cache
-def dtype(num_players: int) -> np.dtype:
-    """NumPy structured dtype of the record."""
-    return record_type(fields(num_players))

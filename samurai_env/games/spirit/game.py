@@ -81,7 +81,6 @@ GAME = Game(
     forbid=options.forbid,
     scene=scene.scene,
     text=text.text,
-    progress_meaning="half the share of the rounds survived, half the share of village and lives that is left",
     settings=options.settings,
     describe_results=describe_results,
     broken_invariants=broken_invariants,

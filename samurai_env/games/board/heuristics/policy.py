@@ -3,7 +3,7 @@
 Every figure on the board has a prospect between -1 (an opponent will take it) and 1 (mine), read off the
 lead in influence and the number of empty land hexes around it, and a worth, read off how open the
 majority of its kind still is. A play scores the change it makes to the sum of worth x prospect, less the
-price of the tile. The parameters come from self-play (`python -m experiments.tune_advice`).
+price of the tile. The parameters come from self-play (`python -m samurai_env.games.board.heuristics.fit`).
 """
 
 import json
