@@ -68,7 +68,7 @@ PEERS := open_spiel pgx pettingzoo sb3
 
 peers: $(PEERS:%=.peers/installed-%)  ## install the packages that `python -m experiments.bench --peers` compares with (2.5 GB)
 
-.peers/installed-%: scripts/peers.sh constraints.txt $(wildcard experiments/peers/*.txt)
+.peers/installed-%: scripts/peers.sh constraints.txt $(wildcard experiments/benchmark/peers/*.txt)
 	scripts/peers.sh $(PYTHON) $*
 	@touch $@
 

@@ -32,16 +32,23 @@ ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
     (("agents/*.py", ("agents",)),),
     (
         ("agents/search", ("agents.search",)),
-        ("agents/baselines", ("agents.baselines",)),
         ("agents/networks", ("agents.networks",)),
+        ("agents/baselines", ("agents.baselines",)),
     ),
-    (("agents/api.py", ("agents.api",)),),
+    (
+        ("rollouts, heuristics", ("agents.rollouts", "agents.heuristics")),
+        ("api, spec, settings", ("agents.api", "agents.spec", "agents.old_specs", "agents.settings")),
+    ),
     (("samurai_env/*.py", ("samurai_env",)),),
     (
         ("samurai_env/envs", ("samurai_env.envs",)),
-        ("position, record, perft", ("samurai_env.position", "samurai_env.game_record", "samurai_env.perft")),
+        (
+            "position, record, batch",
+            ("samurai_env.position", "samurai_env.game_record", "samurai_env.game_batch", "samurai_env.perft"),
+        ),
     ),
     (("samurai_env/games", ("samurai_env.games",)), ("samurai_env/display", ("samurai_env.display",))),
+    (("samurai_env/files", ("samurai_env.files",)),),
     (("samurai_env/core", ("samurai_env.core",)),),
 )
 ROOMS = {room: prefixes for row in ROWS for room, prefixes in row}

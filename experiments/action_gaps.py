@@ -13,7 +13,6 @@ import json
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -32,14 +31,14 @@ from experiments.common.cli import Interrupt, commit, cpu_name, make_folder, par
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.process_pool import results
 from experiments.common.ranges import Processes, Seed, check_ranges
-from experiments.evaluation.matches import Z95, Timed
+from experiments.evaluation.matches import Z95, Timed, warm_agent
 from experiments.evaluation.matchups import Natural, Seconds
 from samurai_env import make_variant, parse_variant
-from samurai_env.core.batch import BatchKernels, batch_kernels
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import read_json
+from samurai_env.game_batch import GameBatch
 
 RANDOM = 0.1  # share of random moves in the games that give the positions
 BLOCK = 8  # positions that a worker looks at, or choices that it plays on, at a time
@@ -80,20 +79,20 @@ def draw_positions(variant: Variant, base: str, count: int, seed: int) -> np.nda
     Raises:
         ValueError: there was a game without any choice.
     """
-    loops, agent, rng = batch_kernels(variant.game), make_agent(base, variant), np.random.default_rng(seed)
-    states, kept, choices = variant.new(count), variant.new(count), np.zeros(count, np.int64)
-    loops.begin(states, rng.integers(2**62, size=count).astype(np.uint64))
+    batch, agent, rng = GameBatch(variant), make_agent(base, variant), np.random.default_rng(seed)
+    kept, choices = variant.new(count), np.zeros(count, np.int64)
+    states = batch.reset(rng.integers(2**62, size=count))
     running = np.arange(count)
     while len(running):
         now = states[running]
-        legal = legal_actions(loops, variant, now)
+        legal = batch.legal_masks(now) > 0
         choice = legal.sum(1) > 1
         choices[running] += choice
         drawn = choice & (rng.random(len(now)) * choices[running] < 1.0)  # in the end each of a game's is as likely
         kept[running[drawn]] = now[drawn]
         actions = agent.act(now, decision_keys(now["seed"], now["steps"], 0))
         by_chance = np.where(legal, rng.random(legal.shape), -1.0).argmax(1)
-        loops.step_all(now, np.where(rng.random(len(now)) < RANDOM, by_chance, actions))
+        batch.step(now, np.where(rng.random(len(now)) < RANDOM, by_chance, actions))
         states[running] = now
         running = running[now["over"] == 0]
     if not choices.all():
@@ -101,28 +100,10 @@ def draw_positions(variant: Variant, base: str, count: int, seed: int) -> np.nda
     return kept
 
 
-def legal_actions(loops: BatchKernels, variant: Variant, states: np.ndarray) -> np.ndarray:
-    """Which actions are legal, bool (games, actions)."""
-    masks, words = np.zeros((len(states), variant.num_actions), np.int8), np.zeros(variant.num_words, np.uint64)
-    for i in range(len(states)):
-        loops.write_legal(states, i, words, masks[i])
-    return masks > 0
-
-
-@cache
-def ready(spec: str, agent: str) -> Agent:
-    """The agent, once for each process; what is compiled or set up at its first decision is done."""
-    variant = parse_variant(spec)
-    player, states = make_agent(agent, variant), variant.new(1)
-    batch_kernels(variant.game).begin(states, np.zeros(1, np.uint64))
-    player.act(states, np.zeros(1, np.uint64))
-    return player
-
-
 def choose(task: tuple[str, str, np.ndarray]) -> tuple[list[int], float]:
     """Worker: what the agent chooses in some positions, and the seconds of processor time that it took."""
     spec, agent, states = task
-    timed = Timed(ready(spec, agent))
+    timed = Timed(warm_agent(agent, spec))
     actions = timed.act(states.copy(), decision_keys(states["seed"], states["steps"], 1))
     return [int(action) for action in actions], timed.seconds
 
@@ -131,31 +112,25 @@ def play_on(task: tuple[str, str, int, np.ndarray, np.ndarray]) -> list[float]:
     """Worker: the mean own return after each choice, by spec, base, number of games, positions and actions."""
     spec, base, games, states, actions = task
     variant = parse_variant(spec)
-    loops, agent = batch_kernels(variant.game), ready(spec, base)
+    batch, agent = GameBatch(variant), warm_agent(base, spec)
     played = np.repeat(states, games)
     seats = played["seat"].astype(np.int64)
     trial = np.tile(np.arange(games, dtype=np.uint64), len(states))
     seeds = decision_keys(played["seed"], played["steps"], 2) + trial  # the same for all choices in a position
-    for i in range(len(played)):
-        loops.determinize(played, i, seats[i], decision_keys(seeds[i : i + 1], np.zeros(1, np.int64), 3))
-    loops.step_all(played, np.repeat(actions, games))
-    return own_returns(variant, loops, agent, played, seats, seeds).reshape(-1, games).mean(1).tolist()
+    batch.determinize(played, decision_keys(seeds, np.zeros(len(seeds), np.int64), 3), seats)
+    batch.step(played, np.repeat(actions, games))
+    return own_returns(batch, agent, played, seats, seeds).reshape(-1, games).mean(1).tolist()
 
 
-def own_returns(
-    variant: Variant, loops: BatchKernels, agent: Agent, states: np.ndarray, seats: np.ndarray, seeds: np.ndarray
-) -> np.ndarray:
+def own_returns(batch: GameBatch, agent: Agent, states: np.ndarray, seats: np.ndarray, seeds: np.ndarray) -> np.ndarray:
     """Play games to the end, one agent in all seats; the returns of `seats`, float64 (games,)."""
     running = np.flatnonzero(states["over"] == 0)
     while len(running):
         now = states[running]
-        loops.step_all(now, agent.act(now, decision_keys(seeds[running], now["steps"], 4)))
+        batch.step(now, agent.act(now, decision_keys(seeds[running], now["steps"], 4)))
         states[running] = now
         running = running[now["over"] == 0]
-    out = np.zeros((len(states), variant.num_players))
-    for i in range(len(states)):
-        loops.write_returns(states, i, out[i])
-    return out[np.arange(len(out)), seats]
+    return batch.returns(states)[np.arange(len(states)), seats]
 
 
 class KeptGains(Struct):

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from experiments.common.cli import Interrupt, commit, machine, make_folder, pars
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.process_pool import results
 from experiments.common.ranges import Count, Processes, check_ranges
-from experiments.evaluation.matches import MATCH_SEED, Estimate, wilson
+from experiments.evaluation.matches import MATCH_SEED, Estimate, warm_agent, wilson
 from experiments.evaluation.matchups import Natural, Share
 from experiments.evaluation.standings import span
 from samurai_env import __version__, find_game, parse_variant
@@ -94,17 +93,12 @@ def variants(config: Config) -> dict[tuple[str, int], Variant]:
     }
 
 
-@cache
-def _agent(spec: str, variant: str) -> Any:
-    return make_agent(spec, parse_variant(variant))
-
-
 def play_chunk(task: tuple[str, str, int, int]) -> tuple[str, str, int, list[float]]:
     """Worker: an agent in all seats of some games; what they returned."""
     agent, variant, first, games = task
     made = parse_variant(variant)
     seeds = np.arange(first, first + games, dtype=np.uint64) + np.uint64(MATCH_SEED)
-    returns = play_games(made, [_agent(agent, variant)], np.zeros((games, made.num_players), np.int64), seeds)
+    returns = play_games(made, [warm_agent(agent, variant)], np.zeros((games, made.num_players), np.int64), seeds)
     return agent, variant, first, returns[:, 0].tolist()
 
 

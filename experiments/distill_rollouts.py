@@ -44,10 +44,10 @@ from experiments.common.process_pool import results
 from experiments.common.ranges import Count, Processes, Seed, check_ranges
 from experiments.training.init_network import random_play
 from samurai_env import __version__, make_variant, parse_variant
-from samurai_env.core.batch import batch_kernels
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import shown
 from samurai_env.files.atomic_write import write_atomically
+from samurai_env.game_batch import GameBatch
 
 DEALS = 16  # played by a worker at a time
 RANDOM, TRIED = (
@@ -103,10 +103,10 @@ def look_at(task: tuple[str, str, int, int]) -> dict[str, np.ndarray]:
     """
     spec, rollouts, part, seed = task
     variant = parse_variant(spec)
-    kernels, heuristic, agent = batch_kernels(variant.game), ActionFeatures(variant), make_agent(rollouts, variant)
+    batch, heuristic, agent = GameBatch(variant), ActionFeatures(variant), make_agent(rollouts, variant)
     assert isinstance(agent, RolloutAgent)
-    rng, states, found = np.random.default_rng((seed, part)), variant.new(DEALS), []
-    kernels.begin(states, rng.integers(2**62, size=DEALS).astype(np.uint64))
+    rng, found = np.random.default_rng((seed, part)), []
+    states = batch.reset(rng.integers(2**62, size=DEALS))
     while len(states := states[states["over"] == 0]):
         values = agent.action_values(states, decision_keys(states["seed"], states["steps"], 0))
         features, legal = heuristic.compute(states), np.isfinite(values)
@@ -116,7 +116,7 @@ def look_at(task: tuple[str, str, int, int]) -> dict[str, np.ndarray]:
         by_chance = np.where(legal, rng.random(legal.shape), -1.0).argmax(1)
         by_heuristic = np.where(legal, features[:, :, 0], np.inf).argmin(1)
         kind = rng.random(len(states))
-        kernels.step_all(
+        batch.step(
             states, np.where(kind < RANDOM, by_chance, np.where(kind < RANDOM + TRIED, values.argmax(1), by_heuristic))
         )
     features, values, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))

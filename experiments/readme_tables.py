@@ -13,9 +13,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.benchmark.page import PAGE, page_parts
+from experiments.benchmark.page import PAGE, figure, page_parts
 from experiments.benchmark.timing import Figure
-from experiments.common.markdown import RESULTS, Origin, figure, origin, read, refresh, table
+from experiments.common.markdown import RESULTS, Origin, origin, read, refresh, table
 from experiments.leaderboard import in_short, setting
 
 # Shown as long as there are no results.

@@ -28,11 +28,11 @@ from experiments.common.ranges import Count, Processes, check_ranges
 from experiments.evaluation.matches import estimate
 from experiments.evaluation.matchups import Results
 from samurai_env import make_variant
-from samurai_env.core.batch import batch_kernels
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import shown
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import read_json
+from samurai_env.game_batch import GameBatch
 
 VARIANTS = Path(__file__).with_suffix(".toml")
 POSITIONS = 24  # on which a search is timed
@@ -73,12 +73,11 @@ class KeptSpecs(Struct):
 
 def positions(variant: Variant) -> np.ndarray:
     """Records from all stages of games that the built-in player plays, none of them over."""
-    loops, player = batch_kernels(variant.game), make_agent("greedy", variant)
-    states, game = variant.new(1), []
-    loops.begin(states, np.zeros(1, np.uint64))
+    batch, player, game = GameBatch(variant), make_agent("greedy", variant), []
+    states = batch.reset([0])
     while not states["over"][0]:
         game.append(states.copy())
-        loops.step_all(states, player.act(states, np.array([len(game)], np.uint64)))
+        batch.step(states, player.act(states, np.array([len(game)], np.uint64)))
     return np.concatenate([game[number * len(game) // POSITIONS] for number in range(POSITIONS)])
 
 

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Annotated
@@ -23,7 +22,6 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from agents.api import Agent
 from agents.registry import make_agent
 from agents.settings import Range
 from agents.spec import split_agent_specs
@@ -40,11 +38,10 @@ from experiments.common.cli import (
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.process_pool import results as results_of
 from experiments.common.ranges import Count, Processes, Seed, check_ranges
-from experiments.evaluation.matches import Timed, one_against_others, stop_after
+from experiments.evaluation.matches import Timed, one_against_others, stop_after, warm_agent
 from experiments.evaluation.matchups import Chunk, Matchup, Pair, Results
 from experiments.evaluation.standings import Standings, span, standings
 from samurai_env import make_variant, parse_variant
-from samurai_env.core.batch import batch_kernels
 from samurai_env.files.atomic_write import write_atomically
 
 # Spec of the variant, the one and the others, first deal of the tournament, of the task (from there), number of deals.
@@ -83,21 +80,10 @@ class Config:
         self.agents = split_agent_specs(self.agents)
 
 
-@cache
-def _agent(spec: str, variant: str) -> Agent:
-    """The agent, with a first decision made: what it compiles then is not to count as time to think."""
-    made = parse_variant(variant)
-    agent = make_agent(spec, made)
-    opening = made.new(1)
-    batch_kernels(made.game).begin(opening, np.zeros(1, np.uint64))
-    agent.act(opening, np.zeros(1, np.uint64))
-    return agent
-
-
 def play_chunk(task: Task) -> Chunk:
     """Worker: one agent among copies of another on some deals."""
     variant, pair, begin, first, deals = task
-    agents = [Timed(_agent(spec, variant)) for spec in pair]
+    agents = [Timed(warm_agent(spec, variant)) for spec in pair]
     shares = one_against_others(parse_variant(variant), agents, begin + first, deals)
     return Chunk(pair, first, shares.tolist(), [a.seconds for a in agents], [a.decisions for a in agents])
 

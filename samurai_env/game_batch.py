@@ -138,14 +138,16 @@ class GameBatch:
 
         Args:
             states: states (games,).
-            rng: uint64 (1,), the random stream, which moves on.
+            rng: uint64 (1,), the random stream, which moves on; or (games,), one for each game.
             seats: integers (games,), whose knowledge counts; the seat to move if None.
 
         Raises:
             ValueError: no such seat, or another kind of `rng`.
         """
         states = self._write(states)
-        self._kernels.determinize_all(states, self._seats(states, seats), checked_buffer("rng", rng, np.uint64, (1,)))
+        streams = (len(states),) if np.shape(rng) == (len(states),) else (1,)
+        rng = checked_buffer("rng", rng, np.uint64, streams)
+        self._kernels.determinize_all(states, self._seats(states, seats), rng)
 
     def play_random(self, states: np.ndarray, rng: np.ndarray, steps: int) -> int:
         """Make uniformly random decisions in each game, in place; finished games are followed by others.

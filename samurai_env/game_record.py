@@ -237,7 +237,7 @@ class _Reader:
             return
         if re.fullmatch(re.escape(TITLE) + " [0-9]+", line):
             raise self.error(
-                f"format version {shown(line.split()[-1])} is unknown; this program reads version {VERSION}"
+                f"format version {one_line(line.split()[-1], 40)} is unknown; this program reads version {VERSION}"
             )
         raise self.error(f"not a game record: the first line should be `{TITLE} {VERSION}`, not {shown(line)}")
 

@@ -3,7 +3,7 @@
 #
 #     scripts/peers.sh PYTHON NAME        such as: scripts/peers.sh python3 pgx        it becomes .peers/pgx
 #
-# The versions stand in experiments/peers/NAME.txt. sb3 learns on this project's own environment, so it gets what the
+# The versions stand in experiments/benchmark/peers/NAME.txt. sb3 learns on this project's own environment, so it gets what the
 # tests have, in the versions of constraints.txt.
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,5 +15,5 @@ place=.peers/$name
 if [ "$name" = sb3 ]; then
     scripts/install.sh "$place/bin/python" test
 else
-    "$place/bin/python" -m pip --disable-pip-version-check install --quiet --requirement "experiments/peers/$name.txt"
+    "$place/bin/python" -m pip --disable-pip-version-check install --quiet --requirement "experiments/benchmark/peers/$name.txt"
 fi

@@ -8,7 +8,8 @@ from msgspec import Meta
 from experiments.benchmark.peer_table import with_ratios
 from experiments.benchmark.peers import KINDS, Row
 from experiments.benchmark.scaling import Memory, Point
-from experiments.common.markdown import RESULTS, Origin, amount, figure, origin, read, table
+from experiments.benchmark.timing import Figure
+from experiments.common.markdown import RESULTS, Origin, amount, origin, read, table
 from samurai_env import parse_variant
 
 PAGE = "docs/performance.md"
@@ -29,6 +30,13 @@ class Growth(Origin):
     games: Annotated[list[Point], Meta(min_length=1)]
     simulations: list[Point]
     memory: list[Memory]
+
+
+def figure(found: Figure) -> str:
+    """A figure of `experiments.bench`: median, range, and a star if other processes disturbed it."""
+    median, low, high = (amount(value) for value in (found.median, found.low, found.high))
+    star = "\\*" if found.disturbed else ""
+    return f"**{median}**{star} ({low} to {high})"
 
 
 def peers_part(found: Peers) -> str:

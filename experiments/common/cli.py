@@ -18,7 +18,7 @@ import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from experiments import end_quietly
+from experiments.common.interrupts import end_quietly
 from samurai_env import find_game
 from samurai_env.core.texts import one_line, shown
 from samurai_env.files.atomic_write import write_atomically

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict, TypeVar, cast
 
-from experiments.benchmark.timing import Figure
 from experiments.common.cli import ROOT
 from samurai_env import parse_variant
 from samurai_env.core.texts import one_line
@@ -58,13 +57,6 @@ def amount(value: float) -> str:
             digits = max(0, 3 - len(str(int(value / size))))
             return f"{value / size:.{digits}f}{letter}"
     return f"{value:.2f}"
-
-
-def figure(found: Figure) -> str:
-    """A figure of `experiments.bench`: median, range, and a star if other processes disturbed it."""
-    median, low, high = (amount(value) for value in (found.median, found.low, found.high))
-    star = "\\*" if found.disturbed else ""
-    return f"**{median}**{star} ({low} to {high})"
 
 
 def fill(page: str, parts: Mapping[str, str]) -> str:

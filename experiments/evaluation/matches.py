@@ -4,14 +4,18 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from agents.api import Agent
 from agents.arena import play_games
+from agents.registry import make_agent
+from samurai_env import parse_variant
 from samurai_env.core.checks import checked_count, whole
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import shown
+from samurai_env.game_batch import GameBatch
 
 Z95 = 1.959963984540054  # of the normal distribution
 MATCH_SEED = 1_000_000_000  # deals of matches, away from those of training
@@ -31,6 +35,15 @@ class Timed:
         self.seconds += time.process_time() - started
         self.decisions += len(states)
         return actions
+
+
+@cache
+def warm_agent(spec: str, variant: str) -> Agent:
+    """The agent of a spec, once for each process, after a first decision: what it compiles then is not timed."""
+    made = parse_variant(variant)
+    agent = make_agent(spec, made)
+    agent.act(GameBatch(made).reset([0]), np.zeros(1, np.uint64))
+    return agent
 
 
 def rotations(num_players: int) -> np.ndarray:

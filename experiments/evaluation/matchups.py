@@ -156,7 +156,7 @@ class Results:
             hint = "move it away or choose another --output"
             raise ValueError(one_line(f"{one_line(error, 230)}; {hint}")) from None
         if variant is not None and variant != self.variant:
-            raise ValueError(f"{self.path} holds games of {shown(self.variant, 160)}; choose another --output")
+            raise ValueError(f"{self.path} holds games of {one_line(self.variant, 120)}; choose another --output")
         if variant is not None and self.origin["deal_seeds"] != self.seeds:
             held = f"with seeds {shown(self.origin['deal_seeds'])}, not {self.seeds}"
             raise ValueError(f"{self.path} holds deals {held}; choose another --output")

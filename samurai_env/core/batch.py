@@ -315,10 +315,11 @@ def potential_all(states, out):
         potential(states[i], out[i])
 
 
-def determinize_all(states, seats, rng):
-    """Determinize every game for its seat."""
+def determinize_all(states, seats, rngs):
+    """Determinize every game for its seat; `rngs` (uint64) has one stream for all or one for each."""
     for i in range(states.shape[0]):
-        determinize(states[i], seats[i], rng)
+        first = i if rngs.shape[0] > 1 else 0
+        determinize(states[i], seats[i], rngs[first : first + 1])
 
 
 def observe_seats(states, seats, out):

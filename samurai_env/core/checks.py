@@ -77,6 +77,16 @@ def checked_seat(seat: Any, num_players: int, otherwise: str = "") -> int:
     return operator.index(seat)
 
 
+def check_viewer(viewer: Any, num_players: int) -> None:
+    """Check who looks at a position: a seat, or None for somebody who sees everything.
+
+    Raises:
+        ValueError: there is no such seat, or it is not an integer.
+    """
+    if viewer is not None:
+        checked_seat(viewer, num_players, ", and None sees all hands")
+
+
 def checked_buffer(what: str, array: Any, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
     """An array for compiled code to write into, as a plain `ndarray` of the same memory.
 

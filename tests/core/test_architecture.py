@@ -1,80 +1,20 @@
-"""Imports run downwards, room by room, and no files import each other in a circle."""
+"""Imports run downwards, room by room, and no files import each other in a circle; folders stay small."""
 
-import ast
+from functools import cache
 from pathlib import Path
 
-import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-
-# From the ground up: a module may import its own room and rooms before it. The longest prefix counts.
-ROOMS = (
-    "samurai_env.core",
-    "samurai_env.display",
-    "samurai_env.games",
-    "samurai_env.position",
-    "samurai_env.game_record",
-    "samurai_env.game_batch",
-    "samurai_env.perft",
-    "samurai_env.envs",
-    "samurai_env",
-    "agents.api",
-    "agents.settings",
-    "agents.spec",
-    "agents.heuristics",
-    "agents.rollouts",
-    "agents.baselines",
-    "agents.networks",
-    "agents.search",
-    "agents",  # registry, external, arena
-    "experiments.common",
-    "experiments.evaluation",
-    "experiments.training",
-    "experiments.benchmark",
-    "experiments",
-)
-HEADS = {name.partition(".")[0] for name in ROOMS}
+from docs.architecture import arrows, imports, modules, upward
 
 
-def module_of(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+@cache
+def graph() -> dict[str, frozenset[str]]:
+    """By module, the modules that it imports."""
+    return {module: frozenset(imports(module)) - {module} for module in modules()}
 
 
-MODULES = {module_of(path): path for head in sorted(HEADS) for path in sorted((ROOT / head).rglob("*.py"))}
-
-
-def imports_of(path: Path) -> set[str]:
-    """The project's modules that a file imports, also inside functions."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        for name in names:
-            while name and name not in MODULES:
-                name = name.rpartition(".")[0]
-            if name:
-                found.add(name)
-    return found - {module_of(path)}
-
-
-def room_of(module: str) -> int:
-    fitting = [room for room in ROOMS if module == room or module.startswith(room + ".")]
-    return ROOMS.index(max(fitting, key=len))
-
-
-GRAPH = {module: imports_of(path) for module, path in MODULES.items()}
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_run_downwards(module: str) -> None:
-    upwards = sorted(other for other in GRAPH[module] if room_of(other) > room_of(module))
-    assert not upwards, f"{module} ({ROOMS[room_of(module)]}) imports from rooms above it: {', '.join(upwards)}"
+def test_imports_run_downwards() -> None:
+    assert len(modules()) > 100
+    assert not upward(arrows())
 
 
 def test_no_circle_of_files() -> None:
@@ -86,29 +26,44 @@ def test_no_circle_of_files() -> None:
             raise AssertionError("circle: " + " -> ".join([*path[path.index(module) :], module]))
         if module not in done:
             path.append(module)
-            for other in sorted(GRAPH[module]):
+            for other in sorted(graph()[module]):
                 visit(other)
             path.pop()
             done.add(module)
 
-    for module in MODULES:
+    for module in modules():
         visit(module)
 
 
-def test_the_rules_do_not_import_the_display() -> None:
-    display = ("samurai_env.display", "samurai_env.games.board.display", "samurai_env.games.card.display")
-    for module, imported in GRAPH.items():
-        parts = module.split(".")
-        if parts[:2] == ["samurai_env", "games"] and len(parts) > 3 and parts[3] in ("rules", "heuristics"):
+def test_rules_and_heuristics_do_not_import_the_display() -> None:
+    for module, imported in graph().items():
+        if module.startswith("samurai_env.games.") and {"rules", "heuristics"} & set(module.split(".")):
             wrong = [other for other in imported if "display" in other.split(".")]
             assert not wrong, f"{module} imports {wrong}"
-    assert any(set(display) & imported or "display" in module for module, imported in GRAPH.items())
+    assert any("display" in other for other in graph()["samurai_env.games.board.game"])
 
 
 def test_folders_are_small() -> None:
     """A folder holds about a dozen modules."""
     folders: dict[Path, int] = {}
-    for path in MODULES.values():
+    for path in modules().values():
         folders[path.parent] = folders.get(path.parent, 0) + (path.name != "__init__.py")
-    crowded = {str(folder.relative_to(ROOT)): count for folder, count in folders.items() if count > 14}
-    assert not crowded
+    assert not {str(folder): count for folder, count in folders.items() if count > 14}
+
+
+def test_a_tournament_without_networks_does_not_import_torch(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys\n"
+        "from rich.console import Console\n"
+        "from experiments.tournament import Config, play\n"
+        "from pathlib import Path\n"
+        f"play(Config(agents=('random', 'greedy', 'mcts:4'), deals=1, processes=1, output=Path({str(tmp_path)!r})),"
+        " Console(quiet=True))\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    root = Path(__file__).resolve().parents[2]
+    found = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr

@@ -95,7 +95,7 @@ def test_many_threads_never_leave_an_impossible_record(variant, threads) -> None
     assert not wrong
     variant.check(env.states)
     words = np.zeros_like(env._words)
-    env._loops.list_legal(env.states, words)
+    env._loops.legal_words(env.states, words)
     assert np.array_equal(words, env._words)
     env.close()
 

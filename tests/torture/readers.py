@@ -19,7 +19,7 @@ import tempfile
 import time
 import traceback
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -144,7 +144,7 @@ class Readers:
                 [list(record.replay())[len(record.actions) // 2].save() for record in self.played],
                 sealed,
             ),
-            "network": lambda: Reader(self.network, [self.new_network(v) for v in self.games[:2]], network_spoiled),
+            "network": lambda: Reader(self.network, self.networks(), network_spoiled),
             "results": lambda: Reader(self.file("results.json", Results), kept("*/results.json"), json_spoiled),
             "wins": lambda: Reader(self.file("wins.json", Wins), kept("*/wins.json"), json_spoiled),
             "specs": lambda: Reader(
@@ -215,13 +215,20 @@ class Readers:
         (self.folder / "net.safetensors").write_bytes(weights)
         return load_network(self.folder / "net.safetensors")
 
-    def new_network(self, variant: Any) -> bytes:
-        """Card and weights of a small network."""
-        path = self.folder / "net.safetensors"
-        save_network(
-            PolicyValueNet(NetworkConfig(variant.spec, "flat", (8,), heuristic_prior=True)), path, {"steps": 1}
-        )
-        return path.with_suffix(".json").read_bytes() + BETWEEN + path.read_bytes()
+    def networks(self) -> list[bytes]:
+        """Card and weights of small networks of all kinds."""
+        board, card = (variant.spec for variant in self.games[:2])
+        forms = [
+            NetworkConfig(board, "flat", (8,), heuristic_prior=True),
+            NetworkConfig(card, "flat", (8,), heuristic_prior=True, entity_width=8, action_width=8),
+            NetworkConfig(board, "planes", (8,), spatial_width=4),
+            NetworkConfig(board, "tokens", (8,), spatial_width=4),
+        ]
+        path, found = self.folder / "net.safetensors", []
+        for form in forms:
+            save_network(PolicyValueNet(form), path, {"steps": 1})
+            found.append(path.with_suffix(".json").read_bytes() + BETWEEN + path.read_bytes())
+        return found
 
     def new_arrays(self) -> bytes:
         """Positions as `learn_playouts` keeps them."""
@@ -244,6 +251,22 @@ def spoiled(reader: Reader, name: str, seed: int, number: int) -> bytes:
     return bytes_spoiled(rng, data, rng.choice(reader.valid))
 
 
+def memory() -> int:
+    """Bytes of address space that this process has."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
+@contextlib.contextmanager
+def limited(more: int) -> Iterator[None]:
+    """While this context lasts the process can have so many bytes more, where the system can limit them."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (memory() + more, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
 def trial(reader: Reader, data: bytes) -> bool:
     """Whether an input is taken; AssertionError if it is neither taken nor refused as it should be."""
     began = time.process_time()
@@ -263,29 +286,30 @@ def trial(reader: Reader, data: bytes) -> bool:
 
 
 def campaign(inputs: int, seed: int, only: str | None = None) -> dict[str, int]:
-    """Try inputs in turn at all readers, in this process, whose memory is limited from here on."""
+    """Try inputs in turn at all readers, in this process."""
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
         readers = Readers(Path(folder))
         names = [only] if only else readers.names
         for name in names:  # what is compiled and imported once is no fault of an input
             for data in readers[name].valid:
-                with contextlib.suppress(FileNotFoundError):
+                with contextlib.suppress(ValueError, OSError):
                     readers[name].read(data)
-        pages_now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (pages_now + BYTES, resource.RLIM_INFINITY))
+        began = memory()
         found = dict.fromkeys([f"{name} {how}" for name in names for how in ("taken", "refused")], 0)
         for number in range(inputs):
             name = names[number % len(names)]
             data = spoiled(readers[name], name, seed, number)
             signal.alarm(60)  # ends the process
             try:
-                taken = trial(readers[name], data)
+                with limited(BYTES):
+                    taken = trial(readers[name], data)
             except AssertionError as error:
                 where = f"reader {name}, seed {seed}, input {number} of {len(data):,} bytes: {data[:100]!r}"
                 raise AssertionError(f"{where}: {error}") from None
             signal.alarm(0)
             found[f"{name} {'taken' if taken else 'refused'}"] += 1
+        found["MiB of memory more than at the start"] = (memory() - began) // 2**20
     return found
 
 

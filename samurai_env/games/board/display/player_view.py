@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from samurai_env.core.checks import checked_seat
+from samurai_env.core.checks import check_viewer
 from samurai_env.games.board.actions import END, IDLE, LAND0, SEA0, SPOT0, names
 from samurai_env.games.board.rules.tiles import (
     FIGURE_EXCHANGE,
@@ -72,19 +72,9 @@ def _kinds(counts: np.ndarray) -> tuple[int, ...]:
     return tuple(kind for kind in range(KINDS) for _ in range(int(counts[kind])))
 
 
-def check_viewer(record: np.void, viewer: int | None) -> None:
-    """Refuse a viewer who has no seat.
-
-    Raises:
-        ValueError: no such seat.
-    """
-    if viewer is not None:
-        checked_seat(viewer, record["hand"].shape[0], ", and None sees all hands")
-
-
 def players(record: np.void, viewer: int | None) -> list[Player]:
     """All players, as `viewer` sees them (None: all is seen)."""
-    check_viewer(record, viewer)
+    check_viewer(viewer, record["hand"].shape[0])
     n = record["hand"].shape[0]
     seen, screens = [], n > 2 and record["hide_captures"] and not record["over"]
     for seat in range(n):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from samurai_env.core.checks import checked_seat
+from samurai_env.core.checks import check_viewer
 from samurai_env.games.card.actions import CELL0, CHOICE0, names
 from samurai_env.games.card.rules.cards import KIND_NAMES, KINDS, STONES_EACH, VILLAGE_CODES
 from samurai_env.games.card.rules.topology import CELLS, READING_ORDER, SIDES, STEP_X, STEP_Y, VILLAGES
@@ -58,23 +58,13 @@ class Card:
     kind: int
 
 
-def check_viewer(record: np.void, viewer: int | None) -> None:
-    """Refuse a viewer who has no seat.
-
-    Raises:
-        ValueError: no such seat.
-    """
-    if viewer is not None:
-        checked_seat(viewer, record["hand"].shape[0], ", and None sees all hands")
-
-
 def _kinds(counts: np.ndarray) -> tuple[int, ...]:
     return tuple(kind for kind in range(KINDS) for _ in range(int(counts[kind])))
 
 
 def players(record: np.void, viewer: int | None) -> list[Player]:
     """All players, as `viewer` sees them (None: all is seen)."""
-    check_viewer(record, viewer)
+    check_viewer(viewer, record["hand"].shape[0])
     seen = []
     for seat in range(record["hand"].shape[0]):
         hidden = viewer is not None and viewer != seat

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from samurai_env.core.checks import checked_seat
 from samurai_env.games.spirit.actions import PLAYER0
 from samurai_env.games.spirit.notation import move_text
 from samurai_env.games.spirit.rules.cards import (
@@ -91,16 +90,6 @@ def card(number: int) -> Card:
     icons = tuple(ICONS[icon] for icon in CARD_ICONS[number] if icon >= 0)
     symbol = SYMBOLS[SYMBOL[number]] if SYMBOL[number] >= 0 else ""
     return Card(int(number), int(VALUE[number]), symbol, icons, bool(FLAMES[number]))
-
-
-def check_viewer(record: np.void, viewer: int | None) -> None:
-    """Refuse a viewer who has no seat.
-
-    Raises:
-        ValueError: no such seat.
-    """
-    if viewer is not None:
-        checked_seat(viewer, int(record["players"]))
 
 
 def samurai(record: np.void) -> list[Samurai]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from samurai_env.core.checks import check_viewer
 from samurai_env.display.palette import FAINT_INK, INK, PAPER
 from samurai_env.display.scene import Circle, Polygon, Scene, Text
 from samurai_env.display.shapes import Shape, box, highlight
@@ -58,7 +59,7 @@ def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) 
     Raises:
         ValueError: no such seat.
     """
-    player_view.check_viewer(record, viewer)
+    check_viewer(viewer, int(record["players"]))
     everybody = player_view.samurai(record)
     columns = 1 if len(everybody) == 1 else 2
     rows = -(-len(everybody) // columns)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from samurai_env.core.checks import check_viewer
 from samurai_env.games.spirit.display import player_view
 from samurai_env.games.spirit.display.card_texts import PENALTIES, TALENTS
 from samurai_env.games.spirit.rules.cards import ANIMAL, HUMAN, SYMBOLS
@@ -27,7 +28,7 @@ def text(record: np.void, viewer: int | None = None) -> str:
     Raises:
         ValueError: no such seat.
     """
-    player_view.check_viewer(record, viewer)
+    check_viewer(viewer, int(record["players"]))
     lines = [f"Samurai Spirit, {player_view.title(record)}, decision {int(record['steps'])}", ""]
     lines += [f"{name:12} {value}" for name, value in player_view.village(record)]
     if opened := player_view.opened(record):
