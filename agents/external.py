@@ -9,6 +9,7 @@ import numpy as np
 
 from samurai_env.core.checks import checked_games, checked_integers, checked_keys
 from samurai_env.core.game import Variant
+from samurai_env.core.texts import one_line, shown
 from samurai_env.game_batch import GameBatch
 from samurai_env.position import IllegalActionError, Position
 
@@ -25,15 +26,15 @@ class ExternalAgent:
         name, _, argument = spec.partition(":")
         make = _find(name)
         if not callable(make):
-            raise ValueError(f"there is no agent {name!r}: it cannot be called with a variant and an argument")
+            raise ValueError(f"there is no agent {shown(name)}: it cannot be called with a variant and an argument")
         try:
             self._agent = make(variant, argument)
         except (ValueError, OSError) as error:
-            raise ValueError(f"agent {spec!r} could not be made: {error}") from error
+            raise ValueError(f"agent {shown(spec)} could not be made: {error}") from error
         except Exception as error:
-            raise ValueError(f"agent {spec!r} could not be made:\n{_traceback(error)}") from error
+            raise ValueError(f"agent {shown(spec)} could not be made:\n{_traceback(error)}") from error
         if not callable(getattr(self._agent, "act", None)):
-            raise ValueError(f"{spec!r} makes no agent: what it gives has no method act(states, keys)")
+            raise ValueError(f"{shown(spec)} makes no agent: what it gives has no method act(states, keys)")
         self._spec, self._variant = spec, variant
         self._batch = GameBatch(variant)
 
@@ -70,12 +71,12 @@ def _find(name: str) -> Callable[..., Any]:
         return getattr(importlib.import_module(module), attribute)
     except ModuleNotFoundError as error:
         if error.name and (module == error.name or module.startswith(f"{error.name}.")):
-            raise ValueError(f"there is no agent {name!r}: {error}") from error
-        raise ValueError(f"module {module!r} could not be imported:\n{_traceback(error)}") from error
+            raise ValueError(f"there is no agent {shown(name)}: {one_line(error, 150)}") from error
+        raise ValueError(f"module {shown(module)} could not be imported:\n{_traceback(error)}") from error
     except AttributeError as error:
-        raise ValueError(f"there is no agent {name!r}: {error}") from error
+        raise ValueError(f"there is no agent {shown(name)}: {one_line(error, 150)}") from error
     except Exception as error:
-        raise ValueError(f"module {module!r} could not be imported:\n{_traceback(error)}") from error
+        raise ValueError(f"module {shown(module)} could not be imported:\n{_traceback(error)}") from error
 
 
 def _traceback(error: Exception) -> str:

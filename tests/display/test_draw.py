@@ -149,12 +149,14 @@ def test_picture_turns_down_the_hands_of_the_others(positions, n):
         held = position.record["hand"].sum(1)
         assert "?" not in words(picture(position))
         for viewer in range(n):
-            hidden = held.sum() - held[viewer] + 3 * (n - 1) * int(position.record["hide_captures"])
+            screens = position.record["hide_captures"] and not position.over
+            hidden = held.sum() - held[viewer] + 3 * (n - 1) * int(screens)
             assert words(picture(position, viewer)).count("?") == hidden
 
 
 def test_hidden_captures(positions):
-    position, _ = positions[3][OVER]
+    position, end = positions[3]["tile"][0].clone(), positions[3][OVER][0]
+    position.record["captured"] = end.record["captured"]
     assert position.record["captured"].sum() > 0
     counts = ["  ".join(f"{k} {c}" for k, c in zip("HBR", row, strict=True)) for row in position.record["captured"]]
     assert [row[2] for row in table(position)] == counts
@@ -162,6 +164,8 @@ def test_hidden_captures(positions):
     totals = [f"total {row.sum()}" for row in position.record["captured"]]
     assert [w for w in words(picture(position)) if w.startswith("total")] == totals
     assert [w for w in words(picture(position, 1)) if w.startswith("total")] == ["total ?", totals[1], "total ?"]
+    assert [row[2] for row in table(end, 1)] == counts  # at the end all screens are removed
+    assert [w for w in words(picture(end, 1)) if w.startswith("total")] == totals
 
 
 def test_captures_are_open_without_the_option(positions):
@@ -223,7 +227,7 @@ def test_the_map_of_the_text_has_every_hex_in_its_place(positions):
             if tile := tiles.get(h.label):
                 assert cell == f"{tile.seat}{KIND_CODES[tile.kind]}"
             elif h.size:
-                assert re.fullmatch([r"", r"\([HBR_ ]\)", r"\[([HBR_]{2}| )\]", r"<([HBR]{3}| )>"][h.size], cell)
+                assert re.fullmatch([r"", r"\([HBR_ ]\)", r"\[([HBR_]{2}| )\]", r"<([HBR]{3}|___| )>"][h.size], cell)
             else:
                 assert cell == ("~" if h.terrain == "sea" else ".")
 

@@ -11,9 +11,10 @@ from agents.networks.files import save_network
 from agents.networks.network import NetworkConfig, PolicyValueNet
 from agents.registry import make_agent
 from experiments import action_gaps
-from experiments.action_gaps import Config, Gains, draw_positions, legal_actions, main, measure
+from experiments.action_gaps import Config, Gains, draw_positions, main, measure
 from samurai_env import make_variant
 from samurai_env.core.batch import batch_kernels
+from samurai_env.game_batch import GameBatch
 
 QUIET = Console(quiet=True)
 
@@ -27,7 +28,7 @@ def test_positions_have_a_choice_and_are_of_all_stages() -> None:
     variant = make_variant("samurai_card")
     found = draw_positions(variant, "greedy", 200, 1)
     assert not found["over"].any()
-    assert (legal_actions(batch_kernels(variant.game), variant, found).sum(1) > 1).all()
+    assert (GameBatch(variant).legal_masks(found).sum(1) > 1).all()
     assert len(np.unique(found["seed"])) == 200
     early, late = np.quantile(found["steps"], [0.1, 0.9])
     assert early < 12

@@ -256,6 +256,15 @@ def test_refusals_of_specs_are_short(spec) -> None:
         assert len(str(found.value)) < 300
 
 
+@pytest.mark.parametrize(
+    "spec", ["ppo:" + "x" * 400, "a" * 300 + ".Name", "greedy:" + "x" * 4000, "mcts:" + "9" * 4000]
+)
+def test_refusals_of_agents_are_short(spec) -> None:
+    with pytest.raises((ValueError, OSError)) as found:
+        make_agent(spec, make_variant("samurai"))
+    assert len(str(found.value)) < 300
+
+
 # ---------------------------------------------------------------- the campaign, in small
 
 

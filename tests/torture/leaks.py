@@ -32,6 +32,19 @@ outlook: Any = None
 observe: Any = None
 remember: Any = None
 draw_alike: Any = None
+same_events: Any = None
+
+
+@jit
+def no_events(state, twin):
+    """All that has happened shows in the observation."""
+    return True
+
+
+@jit
+def same_card(state, twin):
+    """Whether the same card was moved last: all have seen it, also if it was collected at the end of a round."""
+    return state.moved == twin.moved
 
 
 @jit
@@ -64,6 +77,7 @@ def no_outlook(state, looks):
 
 
 REMEMBER = {"samurai": remember_captures}
+SAME_EVENTS = {"samurai_spirit": same_card}
 DRAW_ALIKE = {"samurai": same_supply, "samurai_card": same_stacks}
 
 
@@ -116,7 +130,7 @@ def gather(n, games, truths, twins, seats, rng, words, others, scores, seen, see
             step(twin, action)
             observe(state, seat, seen)
             observe(twin, seat, seen_too)
-            same = state.seat == twin.seat and state.over == twin.over
+            same = state.seat == twin.seat and state.over == twin.over and same_events(state, twin)
             for i in range(seen.shape[0]):
                 same = same and seen[i] == seen_too[i]
             if not same:
@@ -171,6 +185,7 @@ class Search:
             "heuristic_policy": c.heuristic_policy,
         }
         shared["remember"] = REMEMBER.get(game.name, nothing)
+        shared["same_events"] = SAME_EVENTS.get(game.name, no_events)
         shared["draw_alike"] = DRAW_ALIKE.get(game.name, nothing)
         shared["outlook"] = no_outlook if c.action_features is None else c.action_features
         self.gather = bind(gather, game.name, shared | {"observe": c.observe["flat"]})
