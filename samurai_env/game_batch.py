@@ -133,6 +133,13 @@ class GameBatch:
         self._kernels.potential_all(states, out)
         return out
 
+    def policy_logits(self, states: np.ndarray) -> np.ndarray:
+        """The heuristic policy's logits, float64 (games, actions); those of illegal actions mean nothing."""
+        states = self._read(states)
+        out = np.zeros((len(states), self.variant.num_actions))
+        self._kernels.policy_all(states, out)
+        return out
+
     def determinize(self, states: np.ndarray, rng: np.ndarray, seats: Any = None) -> None:
         """Draw in each game what a seat cannot know, in place.
 

@@ -315,6 +315,12 @@ def potential_all(states, out):
         potential(states[i], out[i])
 
 
+def policy_all(states, out):
+    """Write the heuristic policy's logits of every game's actions as a row."""
+    for i in range(states.shape[0]):
+        heuristic_policy(states[i], out[i])
+
+
 def determinize_all(states, seats, rngs):
     """Determinize every game for its seat; `rngs` (uint64) has one stream for all or one for each."""
     for i in range(states.shape[0]):
@@ -332,7 +338,7 @@ def observe_seats(states, seats, out):
 GAME_TEMPLATES = (
     *(reset_all, apply, step_all, first_illegal, legal_words, legal_masks, write_legal, returns_all, write_returns),
     *(potential_all, write_potential, is_mid_move, determinize_all, determinize_one, determinize_many, copy_many),
-    *(write_policy, perft, play_random),
+    *(write_policy, policy_all, perft, play_random),
 )
 ENCODING_TEMPLATES = (write_observation, observe_seats, act, batch_step, batch_observe, batch_observe_all)
 

@@ -74,12 +74,10 @@ class Kernels:
         mid_move: `(state)`: whether the decisions so far leave a move of the rulebook half made.
         observe: by encoding: `(state, seat, out)`: write what the seat sees (int8).
         heuristic_value: `(state, out)`: write the return each seat can expect (float64), for a state that is not over.
-        heuristic_policy: `(state, scores)`: the built-in player: write a score (float64) for each legal action,
-        higher is better.
-        action_features: `(state, looks)`: write for each legal action what `Game.action_features` lists (float32, one
-        row an action
-            id); None if there is no more to say than `heuristic_policy` does. The record may change on the way, and
-            is as before afterwards.
+        heuristic_policy: `(state, logits)`: write the logit of each legal action (float64), higher is better.
+        action_features: `(state, features)`: write what `Game.action_features` lists for each legal action (float32,
+            a row an action id); None if the logit of `heuristic_policy` is the only feature. The state may change on
+            the way, and is as before afterwards.
     """
 
     reset: Any
