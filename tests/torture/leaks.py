@@ -20,7 +20,7 @@ from tests.regenerate import GAMES, spirit_variants
 
 PAIRS = 1024  # of a batch
 SHOWN = 2  # of these, also compared as text and picture
-LONG, SHORT = 10_000_000, 500_000
+LONG, SHORT = 10_000_000, 150_000
 
 # Stand-ins, so that editors and linters know the names that `bind` replaces.
 reset: Any = None
