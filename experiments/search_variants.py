@@ -1,10 +1,10 @@
 """Compare ways to search at equal time.
 
-    python -m experiments.search_variants --milliseconds 5 --rivals greedy mcts:1000 --deals 100
+    python -m experiments.search_variants --milliseconds 5 --opponents greedy mcts:1000 --deals 100
 
-How many simulations each variant of `search_variants.toml` can make in the time is measured first and kept in
-specs.json (at least 64, even if they take longer: the table tells the time that was taken); then each plays the rivals
-on the same deals. The same command goes on where it was stopped.
+First, the number of simulations that each variant of `search_variants.toml` completes in the time is measured and kept in
+specs.json (at least 64, even if they take longer; the table shows the time taken). Then each variant plays the opponents
+on the same deals. The same command resumes.
 """
 
 import json
@@ -53,7 +53,7 @@ class Config:
     """Network for the variants that need one; without it they are left out."""
     milliseconds: Annotated[float, Range(0.01, 1e6)] = 5.0
     """Time of a decision, on one core."""
-    rivals: tuple[str, ...] = ("greedy",)
+    opponents: tuple[str, ...] = ("greedy",)
     """Agents that each variant meets."""
     deals: Count = 100
     """Deals of each matchup, each played from every seat."""
@@ -72,7 +72,7 @@ class KeptSpecs(Struct):
 
 
 def positions(variant: Variant) -> np.ndarray:
-    """Records from all stages of games that the built-in player plays, none of them over."""
+    """States from all stages of a game of the heuristic policy, none of them over."""
     batch, player, game = GameBatch(variant), make_agent("greedy", variant), []
     states = batch.reset([0])
     while not states["over"][0]:
@@ -138,12 +138,18 @@ def table(config: Config, names: dict[str, str], results: Results) -> str:
     """The Markdown table of a comparison."""
     rows = []
     for name, spec in names.items():
-        met = {rival: results.matchups[spec, rival] for rival in config.rivals if (spec, rival) in results.matchups}
+        met = {
+            opponent: results.matchups[spec, opponent]
+            for opponent in config.opponents
+            if (spec, opponent) in results.matchups
+        }
         seconds = sum(matchup.seconds[0] for matchup in met.values())
         decisions = sum(matchup.decisions[0] for matchup in met.values())
-        shares = [str(estimate(met[rival].shares())).strip() if rival in met else "" for rival in config.rivals]
+        shares = [
+            str(estimate(met[opponent].shares())).strip() if opponent in met else "" for opponent in config.opponents
+        ]
         rows.append((name, f"`{spec}`", f"{1000 * seconds / max(1, decisions):.1f}", *shares))
-    head = ("search", "spec", "ms a decision", *(f"against `{rival}`" for rival in config.rivals))
+    head = ("search", "spec", "ms a decision", *(f"against `{opponent}`" for opponent in config.opponents))
     return pages.table(head, rows)
 
 
@@ -154,11 +160,11 @@ def main(config: Config) -> None:
     variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
     if config.network:
         make_agent(f"ppo:{config.network}", variant)
-    for rival in config.rivals:
-        make_agent(rival, variant)  # complains before anything is measured
+    for opponent in config.opponents:
+        make_agent(opponent, variant)  # complains before anything is measured
     make_folder(config.output)
     names = specs(config, variant, console)
-    agents = tuple(dict.fromkeys((*names.values(), *config.rivals)))
+    agents = tuple(dict.fromkeys((*names.values(), *config.opponents)))
     matches = tournament.Config(
         agents,
         config.game,
@@ -169,7 +175,7 @@ def main(config: Config) -> None:
         output=config.output,
         processes=config.processes,
     )
-    pairs = [(spec, rival) for rival in config.rivals for spec in names.values() if spec != rival]
+    pairs = [(spec, opponent) for opponent in config.opponents for spec in names.values() if spec != opponent]
     results = tournament.play(matches, console, pairs=pairs)
     text = table(config, names, results)
     head = (

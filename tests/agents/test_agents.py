@@ -211,7 +211,7 @@ def test_estimate_is_not_narrower_than_wilson():
         ("alphazero", "random, greedy, lookahead, rollout:"),
         ("nowhere.Agent", "there is no agent 'nowhere.Agent': No module named 'nowhere'"),
         ("agents.baselines.greedy.Nobody", "has no attribute 'Nobody'"),
-        ("agents.api.LARGEST", "it cannot be called"),
+        ("agents.settings.LARGEST", "it cannot be called"),
         ("greedy:3", "takes no argument"),
         ("mcts", "takes a number of simulations"),
         ("mcts:many", "takes a number of simulations"),
