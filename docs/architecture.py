@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from experiments.common.markdown import ROOT, refresh, table
+from samurai_env.files.atomic_write import write_atomically
 
 PAGE = "docs/design.md"
 PICTURE = Path("docs/images/architecture.svg")
@@ -189,7 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not path.exists() or path.read_text(encoding="utf-8") != drawn:
         stale.append(str(PICTURE))
         if not check:
-            path.write_text(drawn, encoding="utf-8")
+            write_atomically(path, drawn)
     for name in stale:
         print(f"{name} {'is out of date' if check else 'written'}")
     wrong = upward(found)

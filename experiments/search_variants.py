@@ -2,9 +2,9 @@
 
     python -m experiments.search_variants --milliseconds 5 --opponents greedy mcts:1000 --deals 100
 
-First, the number of simulations that each variant of `search_variants.toml` completes in the time is measured and kept in
-specs.json (at least 64, even if they take longer; the table shows the time taken). Then each variant plays the opponents
-on the same deals. The same command resumes.
+First, the number of simulations that each variant of `search_variants.toml` completes in the time is measured and kept
+in specs.json (at least 64, even if they take longer; the table shows the time taken). Then each variant plays the
+opponents on the same deals. The same command resumes.
 """
 
 import json

@@ -37,15 +37,13 @@ class MCTSConfig:
         simulations: simulations a decision.
         c_puct: weight of the prior term in PUCT.
         prior_temperature: of the softmax that turns the heuristic policy into priors, in units of the temperature at
-        which
-            its best action has probability one half on average; inf gives all actions the same prior and visits each
-            before any a second time.
+            which its best action has probability one half on average; inf gives all actions the same prior and visits
+            each before any a second time.
         rollout_depth: decisions played beyond the tree before the heuristic value is asked; -1 plays to the end.
         rollout_greedy: share of those decisions that follow the heuristic policy; the others are random.
         tree_depth: decisions of a simulation made inside the tree; 1 is a flat search, -1 sets no limit.
-        determinizations: if above 0, so many determinizations are drawn, each searched with a tree of its own and a
-        share
-            of the simulations, and the visits are added up (determinized UCT: Cowling, Powley and Whitehouse, 2012).
+        determinizations: if above 0, number of determinizations, each searched with a tree of its own and a share of
+            the simulations; the visits are added up (determinized UCT: Cowling, Powley and Whitehouse, 2012).
         paranoid: 1 assumes that all others play against the seat to move (Sturtevant and Korf, 2000); 0 is max-n.
     """
 

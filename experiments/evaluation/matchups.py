@@ -119,6 +119,15 @@ def versions() -> dict[str, str]:
     return found
 
 
+def _read_kept(path: Path) -> KeptResults:
+    """Read results.json, also one with the names of before."""
+    found = _current(read_json(path, dict[str, Any]))
+    try:
+        return in_form(found, KeptResults)
+    except ValueError as error:
+        raise ValueError(f"{one_line(path, 120)} is damaged: {one_line(error, 100)}") from None
+
+
 class Results:
     """All matchups of a tournament.
 
@@ -151,7 +160,7 @@ class Results:
 
     def _read(self, variant: str | None) -> None:
         try:
-            self._take(in_form(_current(read_json(self.path, dict[str, Any])), KeptResults))
+            self._take(_read_kept(self.path))
         except ValueError as error:
             hint = "move it away or choose another --output"
             raise ValueError(one_line(f"{one_line(error, 230)}; {hint}")) from None

@@ -13,6 +13,7 @@ from agents.networks.agent import NetworkAgent
 from agents.networks.network import PolicyValueNet
 from agents.old_specs import current_spelling
 from agents.registry import make_agent
+from agents.search.mcts import MCTSAgent
 from agents.search.puct import PUCTAgent, PUCTConfig
 from agents.settings import Range
 from agents.spec import parse_agent_spec, read_settings
@@ -108,11 +109,10 @@ class Expert:
         if isinstance(agent, NetworkAgent):
             probs = agent.evaluate(states)[0].exp().numpy()
             return probs.argmax(1), probs
-        visits = getattr(agent, "visits", None)
-        if visits is None:
+        if not isinstance(agent, (MCTSAgent, PUCTAgent)):
             actions = agent.act(states, keys)
             return actions, np.eye(self.num_actions, dtype=np.float32)[actions]
-        found = visits(states, keys)
+        found = agent.search(states, keys)
         squares = np.square(found.visits / np.maximum(1, found.visits.max(1, keepdims=True)))
         unvisited = squares.sum(1) == 0  # a single simulation visits the root alone
         squares[unvisited, found.actions[unvisited]] = 1.0

@@ -45,13 +45,13 @@ class PPOSettings:
     """Adam's step size at the start; it falls linearly to a tenth."""
     gae_lambda: Share = 0.95
     """Lambda of generalised advantage estimation; returns are not discounted."""
-    clip_coef: Annotated[float, Range(0, above=True)] = 0.2
+    clip_coef: Annotated[float, Range(0, 1e6, above=True)] = 0.2
     """Clipping of the probability ratio."""
     ent_coef: Weight = 0.03
     """Weight of the entropy bonus at the start; it falls linearly to a fifth."""
     vf_coef: Weight = 0.5
     """Weight of the value loss."""
-    max_grad_norm: Annotated[float, Range(0, above=True)] = 0.5
+    max_grad_norm: Annotated[float, Range(0, 1e6, above=True)] = 0.5
     """Gradients are scaled down to this norm."""
     ema_decay: Annotated[float, Range(0, 0.9999999)] = 0.998
     """Decay of the moving average of the weights, which is what is evaluated and saved; 0 for none."""

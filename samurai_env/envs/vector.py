@@ -18,7 +18,6 @@ from samurai_env.core.checks import checked_seed, whole
 from samurai_env.core.game import nothing_more
 from samurai_env.core.rng import next_seed
 from samurai_env.core.spin_threads import Worker
-from samurai_env.core.texts import shown
 from samurai_env.envs.common import (
     REWARDS,
     check_choice,
@@ -280,7 +279,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
                 can hold.
         """
         if not isinstance(states, np.ndarray):
-            raise TypeError(f"states is a NumPy array, not {shown(states)}")
+            raise TypeError(f"states is a NumPy array of records, not {type(states).__name__}")
         variant = self.variant
         if states.shape != self.states.shape or states.dtype != self.states.dtype:
             shape = states.shape

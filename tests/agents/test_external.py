@@ -12,11 +12,11 @@ from samurai_env.core.batch import batch_kernels
 VARIANT = make_variant("samurai")
 CODE = """
 import numpy as np
-import agents.baselines.greedy
+from agents.registry import make_agent
 
 class Guest:
     def __init__(self, variant, argument):
-        self.how, self.greedy = argument, agents.baselines.greedy.make(variant, "")
+        self.how, self.greedy = argument, make_agent("greedy", variant)
         if argument == "unmade":
             raise KeyError("argument")
         if argument == "refused":

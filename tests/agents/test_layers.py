@@ -43,7 +43,7 @@ def test_attention_knows_rows_by_content_and_place() -> None:
     with torch.no_grad():
         seen, moved = layers(rows).view(2, 6, 8), layers(rows[:, order]).view(2, 6, 8)
         assert not torch.allclose(moved, seen[:, order], atol=1e-3), "places are told apart"
-        layers.place.zero_()
+        layers.position.zero_()
         seen, moved = layers(rows).view(2, 6, 8), layers(rows[:, order]).view(2, 6, 8)
     assert torch.allclose(moved, seen[:, order], atol=1e-5)
 
@@ -55,7 +55,7 @@ def test_such_a_network_plays_and_is_saved(game: str, encoding: str, tmp_path) -
     variant = make_variant(game)
     path = tmp_path / "net.safetensors"
     save_network(net.eval(), path, {})
-    assert load_network(path).form == net.config
+    assert load_network(path).config == net.config
     states = variant.new(5)
     batch_kernels(variant.game).reset_all(states, np.arange(5, dtype=np.uint64))
     keys = np.arange(5, dtype=np.uint64)

@@ -42,7 +42,7 @@ def test_a_grown_network_reads_further_opponents_like_the_last_one(game, players
     few, many = make_variant(game, len(seats)), make_variant(game, players)
     net = small_net(game, len(seats))
     grown = warm_start(net, replace(net.config, variant=many.spec)).eval()
-    grown.temperature.copy_(net.prior_temperature)
+    grown.prior_temperature.copy_(net.prior_temperature)
     rng = np.random.default_rng(1)
     small = rng.integers(0, 2, few.encoding("flat").shape, np.int8)
     large = placed(small, game, players, seats)
@@ -63,7 +63,7 @@ def test_a_grown_network_reads_further_opponents_like_the_last_one(game, players
 @pytest.mark.parametrize(
     ("players", "changed", "message"),
     [
-        (2, {}, "becomes one for more"),
+        (2, {}, "from two players or more to more"),
         (3, {"hidden": (12, 9)}, "only the number of players differs"),
         (3, {"heuristic_prior": False}, "only the number of players differs"),
         (3, {"game": "samurai_card"}, "only the number of players differs"),

@@ -393,7 +393,7 @@ def test_random_games_are_like_those_of_an_independent_implementation(n, cards, 
     games = 1500
     variant = GAME.variant(n)
     states = variant.new(games)
-    LOOPS.begin(states, np.arange(games, dtype=np.uint64))
+    LOOPS.reset_all(states, np.arange(games, dtype=np.uint64))
     rng, words = np.array([n], np.uint64), np.zeros(variant.num_words, np.uint64)
     sums, ties = np.zeros(3), 0
     for state in states:

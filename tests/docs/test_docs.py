@@ -142,15 +142,23 @@ def test_stale_pages_are_found_and_written(tmp_path: Path, monkeypatch: pytest.M
 def test_results_become_tables(tmp_path: Path) -> None:
     origin = {"version": "0.1.0", "commit": "abc1234+", "machine": "a machine"}
     variant = "samurai players=3 edition=1998 first_hand=choose figure_setup=alternate hide_captures=false"
-    figures = [Figure("core", "steps/s", 12_345_678.0, 1e6, 123_456_789.0), Figure("start", "s", 1.5, 1.25, 2.0)]
+    figures = [
+        Figure("vector env, 9 games", "steps/s", 12_345_678.0, 1e6, 123_456_789.0),
+        Figure("first step", "s", 1.5, 1.25, 2.0),
+        Figure("a detail", "s", 1.0, 1.0, 1.0),
+    ]
     bench = {**origin, "variant": variant, "command": "bench 3", "figures": [vars(f) for f in figures]}
     (tmp_path / "bench-3.json").write_text(json.dumps(bench), encoding="utf-8")
     (tmp_path / "bench-4.json").write_text(json.dumps(bench | {"figures": bench["figures"][:1]}), encoding="utf-8")
     made = readme_tables.parts(tmp_path)
     assert made["ladder"] == leaderboard.NOTHING
-    assert "| core, steps/s | **12.3 M** (1.00 M to 123 M) | **12.3 M** (1.00 M to 123 M) |" in made["speed"]
-    assert "| start, s | **1.50** (1.25 to 2.00) |  |" in made["speed"]
-    assert "`bench 3`" in made["speed"]
+    assert (
+        "| vector env, 9 games, steps/s | **12.3 M** (1.00 M to 123 M) | **12.3 M** (1.00 M to 123 M) |"
+        in made["speed"]
+    )
+    assert "| first step, s | **1.50** (1.25 to 2.00) |  |" in made["speed"]
+    assert "a detail" not in made["speed"] and "a detail" in readme_tables.pages(tmp_path)[readme_tables.PAGE]["speed"]
+    assert "`bench 3`" in readme_tables.pages(tmp_path)[readme_tables.PAGE]["speed"]
 
 
 def test_damaged_results_are_refused(tmp_path: Path) -> None:

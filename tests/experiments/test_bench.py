@@ -34,7 +34,7 @@ def test_a_time_for_each_turns_a_rate_round():
 
 def test_wrong_settings_are_told():
     for wrong, message in (
-        ({"seconds": 0.0}, "--seconds is above 0"),
+        ({"seconds": 0.0}, "--seconds is from 1e-06 to"),
         ({"repetitions": 0}, "--repetitions is from 1 to"),
         ({"peers": True, "growth": True}, "one at a time"),
     ):
@@ -121,7 +121,7 @@ def test_ratios_compare_like_with_like():
 
 def test_the_scripts_of_all_peers_are_there():
     for peer in peer_table.PEERS:
-        assert (peer_table.ROOT / "experiments" / "peers" / f"{peer}.py").exists()
+        assert (peer_table.ROOT / "experiments" / "benchmark" / "peers" / f"{peer}.py").exists()
 
 
 # --- Growth ---

@@ -104,7 +104,7 @@ def test_impossible_settings(tmp_path):
 def test_positions_of_other_settings_or_damaged_ones_are_refused(tmp_path):
     config, variant = settings(tmp_path), make_variant("samurai_card")
     assert not is_there(config, variant, 0)
-    for other, text in (({"seed": 2}, "was made with .* seed 2, not .* seed 1; choose another --run"), ({}, None)):
+    for other, text in (({"seed": 2}, "was made with .* seed 2', not .* seed 1; choose another --run"), ({}, None)):
         path = part_file(config, 0)
         save_arrays(path, {"made": stamp(made(settings(tmp_path, **other), variant))})
         if text is None:

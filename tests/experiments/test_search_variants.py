@@ -51,12 +51,12 @@ def test_more_time_is_more_simulations() -> None:
 
 
 def test_a_comparison_is_kept_and_goes_on(two, tmp_path, monkeypatch) -> None:
-    config = Config("samurai", 3, milliseconds=0.2, deals=1, processes=1, opponents=("random",), output=tmp_path / "out")
+    config = Config("samurai", 3, milliseconds=0.2, opponents=("random",), deals=1, processes=1, output=tmp_path / "o")
     main(config)
-    kept = json.loads((tmp_path / "out" / "specs.json").read_text(encoding="utf-8"))
+    kept = json.loads((tmp_path / "o" / "specs.json").read_text(encoding="utf-8"))
     assert kept["milliseconds"] == 0.2
     assert set(kept["specs"]) == {"mcts:SIMULATIONS", "mcts:SIMULATIONS,paranoid=1"}
-    table = (tmp_path / "out" / "table.md").read_text(encoding="utf-8")
+    table = (tmp_path / "o" / "table.md").read_text(encoding="utf-8")
     assert "0.2 ms a decision asked for" in table
     assert f"| fearful | `{kept['specs']['mcts:SIMULATIONS,paranoid=1']}` |" in table
 
@@ -65,7 +65,7 @@ def test_a_comparison_is_kept_and_goes_on(two, tmp_path, monkeypatch) -> None:
 
     monkeypatch.setattr(search_variants, "simulations_in", no_more)
     main(config)
-    assert (tmp_path / "out" / "table.md").read_text(encoding="utf-8") == table
+    assert (tmp_path / "o" / "table.md").read_text(encoding="utf-8") == table
     config.milliseconds = 0.4
     with pytest.raises(ValueError, match=r"was measured for .*0\.2.*choose another --output"):
         main(config)
@@ -73,5 +73,5 @@ def test_a_comparison_is_kept_and_goes_on(two, tmp_path, monkeypatch) -> None:
 
 def test_a_network_that_is_not_there_is_refused_before_anything_is_measured(two, tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match="there is no network at"):
-        main(Config(network=tmp_path / "none", output=tmp_path / "out"))
-    assert not (tmp_path / "out").exists()
+        main(Config(network=tmp_path / "none", output=tmp_path / "o"))
+    assert not (tmp_path / "o").exists()

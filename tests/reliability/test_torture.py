@@ -14,8 +14,10 @@ from tests.torture._campaigns import campaigns, carry_out
 def test_each_campaign_has_the_contract(name: str):
     module = importlib.import_module(f"tests.torture.{name}")
     assert module.__doc__
-    assert list(inspect.signature(module.run).parameters) == ["long", "seed"]
-    assert inspect.get_annotations(module.run, eval_str=True) == {"long": bool, "seed": int, "return": dict[str, int]}
+    parameters = inspect.signature(module.run).parameters
+    assert list(parameters)[:2] == ["long", "seed"]
+    assert all(p.default is not p.empty for p in list(parameters.values())[2:])
+    assert inspect.get_annotations(module.run, eval_str=True)["return"] == dict[str, int]
 
 
 def test_a_campaign_that_fails_is_told_of():
@@ -26,4 +28,4 @@ def test_an_unknown_campaign_is_refused():
     command = [sys.executable, "-m", "tests.torture", "unheard_of"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "there is no campaign 'unheard_of'; there are cache, " in done.stderr.replace("\n", " ")
+    assert "there is no campaign 'unheard_of'; there are arguments, cache, " in done.stderr.replace("\n", " ")

@@ -91,7 +91,7 @@ def change_card(path: Path, **changes: object) -> None:
 @pytest.mark.parametrize("hidden", [[6000, 6000], [65_536] * 256, [8, 8]], ids=len)
 def test_shapes_are_compared_before_anything_is_built(network, hidden, monkeypatch) -> None:
     change_card(network, hidden=hidden)
-    monkeypatch.setattr("agents.networks.network.load", None)
+    monkeypatch.setattr("agents.networks.files.load", None)
     began = time.process_time()
     with pytest.raises(ValueError, match=r"does not fit its card: tensor '.*' is .*, the card says"):
         load_network(network)
