@@ -379,7 +379,7 @@ def test_refusals(tmp_path):
     for changes, text in (
         ({"reward": "shapd"}, "--reward is result or shaped, not 'shapd'"),
         ({"gae_lambda": 2.0}, "--gae-lambda is from 0 to 1, not 2"),
-        ({"clip_coef": 0.0}, "--clip-coef is above 0, not 0"),
+        ({"clip_coef": 0.0}, "--clip-coef is above 0, at most .*, not 0"),
     ):
         with pytest.raises(ValueError, match=text):
             train(small(tmp_path / "impossible", **changes), console)
