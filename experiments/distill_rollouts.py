@@ -2,7 +2,7 @@
 
     python -m experiments.distill_rollouts --run runs/played-out --game samurai_card
 
-The built-in player plays many games on from every action of many positions (`agents.baselines.rollout_agent`); the
+The heuristic policy plays many games on from every action of many positions (`agents.baselines.rollout_agent`); the
 layers that read
 action features learn from it what an action is worth, and the network chooses by that: one step of policy iteration,
 its values fitted (Lagoudakis and Parr, 2003). The rest of the network stays as it begins. Ctrl-C keeps the positions

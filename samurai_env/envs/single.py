@@ -43,7 +43,7 @@ class GameEnv(gymnasium.Env):
     Args:
         game: name of the game.
         num_players: number of players; the game's smallest if None.
-        opponents: who plays the other seats: "random", "greedy" (the built-in player), a callable from the seat's
+        opponents: who plays the other seats: "random", "greedy" (the heuristic policy), a callable from the seat's
             observation (a dict as above) to an action, or a sequence with one of these for each other seat,
             clockwise from the learner's.
         seat: the learner's seat, "random" for a new one each game, or "all" to decide for every seat in turn; the
@@ -190,7 +190,7 @@ class GameEnv(gymnasium.Env):
                 raise IllegalActionError(f"the opponent on seat {seat}: {error}") from None
 
     def _ready(self, name: str) -> int:
-        """A decision of one of the ready opponents: any, or any of those that the built-in player scores highest."""
+        """A decision of one of the ready opponents: any, or any of those that the heuristic policy scores highest."""
         legal = self.position.legal_mask(self._choices[0])
         if name == "greedy":
             batch_kernels(self.variant.game).write_policy(self.position.states, 0, self._scores)

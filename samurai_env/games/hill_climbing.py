@@ -1,4 +1,4 @@
-"""Improving the weights of a game's built-in player by self-play; the games' `tune` scripts use it.
+"""Improving the weights of a game's heuristic policy by self-play; the games' `fit` modules use it.
 
 `choose_best` and `duel` are templates, as in `kernels`: `Climber` puts in a game's functions.
 """
@@ -122,7 +122,7 @@ class Climber:
 
 
 def read_command_line(about: str | None, minutes: float, samples: int) -> argparse.Namespace:
-    """What a `tune` script was asked for: `minutes` (float), `samples` and `seed` (int); the arguments are defaults."""
+    """What a `fit` module was asked for: `minutes` (float), `samples` and `seed` (int); the arguments are defaults."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=minutes, help="time for the climb (default %(default)g)")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""The built-in player: how much one tile play improves the prospects of winning figures.
+"""The heuristic policy: how much one tile play improves the prospects of winning figures.
 
 Every figure on the board has a prospect between -1 (an opponent will take it) and 1 (mine), read off the
 lead in influence and the number of empty land hexes around it, and a worth, read off how open the

@@ -1,8 +1,8 @@
-"""The built-in player's second thoughts: what a card gains, less what the others gain then, and the own next one.
+"""The heuristic with one move of look-ahead: what a card gains, less what the others gain then, and the own next one.
 
-`advice` takes the cell that gains most and is blind to what it leaves to the next seat. Here each card is laid for
+`policy` takes the cell that gains most and is blind to what it leaves to the next seat. Here each card is laid for
 trial, the others take the best cells that remain, each by the best card that it may hold, and then the seat takes the
-best one left for its hand. All gains are `advice`'s. It takes some forty times as long, too long for a roll-out;
+best one left for its hand. All gains are `policy`'s. It takes some forty times as long, too long for a roll-out;
 networks read it, and with it what it is made of: the *action_features* of each action.
 """
 
@@ -37,8 +37,8 @@ from samurai_env.games.card.rules.scoring import influences, score, surrounded
 from samurai_env.games.card.rules.topology import CELLS, STEP_X, STEP_Y, VILLAGES, opposite
 from samurai_env.games.card.state import CARD, CELL
 
-# Parameters: those of `advice`, a copy that stays when they are tuned anew, since networks have learned by it; then how
-# much what the others gain counts against a card, and how much what the own next card gains counts for it.
+# Parameters: those of `policy`, a copy that stays when they are fitted again, since networks have learned by it; then
+# how much what the others gain counts against a card, and how much what the own next card gains counts for it.
 REPLIES, NEXT = range(PARAMETERS, PARAMETERS + 2)
 # What networks read of each action; for a kind of card, of its best cell. Gains are less the price of the card.
 COLUMNS = (
@@ -128,9 +128,9 @@ def best_gains(state, seat, cards, known, judgement, room, best):
         state: record of a game.
         seat: whose cards they are.
         cards: int8, shape (KINDS,): above 0 for the kinds.
-        known: what is known of village cards, see `advice.known_symbols`.
+        known: what is known of village cards, see `policy.known_symbols`.
         judgement: what gains are reckoned with.
-        room: scratch for `advice.write_gains`.
+        room: scratch for `policy.write_gains`.
         best: float64, shape (CELLS,), out; entries of cells that are not free stay as they are.
     """
     worths, (around, gains) = worths_of(state, seat, judgement.weights), room

@@ -1,4 +1,4 @@
-"""The built-in player: how much laying one card improves the prospects of winning stones.
+"""The heuristic policy: how much laying one card improves the prospects of winning stones.
 
 Every symbol on a village that is not yet scored has a prospect between -1 (an opponent will take the stone) and 1
 (mine), read off the lead in influence and the number of free sides, and a worth, read off how open the majority

@@ -1,4 +1,4 @@
-"""The built-in player, one decision ahead: the best prospect (see `outlook`).
+"""The heuristic policy, one decision ahead: the best prospect (see `prospects.py`).
 
 A decision is as good as the position it leads to, with what its chance events bring on average: fighting by the mean
 over all raiders that may lie on top, each put where it does best. A Kiai that is reached counts by a worth of its own.

@@ -4,7 +4,7 @@ The village is reckoned as it will stand when the round ends if things go on as 
 draws an equal part of the raiders that are left, and finds a symbol among them as often as it is still among the cards
 nobody has seen. What is then left of barricades, farmsteads, families and lives, and how sure it is that none of them
 runs out, are the features; beside them stand the room in the combat lines, the penalties on them and the tokens. The
-weights of each round are found by `tune`.
+weights of each round are found by `fit`.
 """
 
 import json
