@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from samurai_env.core.batch import batch_kernels
-from samurai_env.core.checks import checked_array, checked_buffer, checked_integers
+from samurai_env.core.checks import checked_array, checked_buffer, checked_count, checked_games, checked_integers
 from samurai_env.core.game import Variant
 from samurai_env.position import IllegalActionError, Position
 
@@ -98,8 +98,12 @@ class GameBatch:
         self._kernels.step_all(states, actions)
 
     def apply(self, states: np.ndarray, actions: Any) -> None:
-        """As `step`, for actions that are known to be legal: others leave undefined states."""
-        states = self._write(states)
+        """As `step`, for actions that are known to be legal: others leave undefined states.
+
+        Raises:
+            ValueError: a game is over.
+        """
+        states = checked_games(self._write(states), self.variant.dtype)
         self._kernels.step_all(states, checked_integers("actions", actions, states.shape))
 
     def observe(self, states: np.ndarray, seats: Any = None, encoding: str | None = None) -> np.ndarray:
@@ -134,8 +138,12 @@ class GameBatch:
         return out
 
     def policy_logits(self, states: np.ndarray) -> np.ndarray:
-        """The heuristic policy's logits, float64 (games, actions); those of illegal actions mean nothing."""
-        states = self._read(states)
+        """The heuristic policy's logits, float64 (games, actions); those of illegal actions mean nothing.
+
+        Raises:
+            ValueError: a game is over.
+        """
+        states = checked_games(states, self.variant.dtype)
         out = np.zeros((len(states), self.variant.num_actions))
         self._kernels.policy_all(states, out)
         return out
@@ -166,9 +174,13 @@ class GameBatch:
 
         Returns:
             How many games have ended.
+
+        Raises:
+            ValueError: a game is over, a negative number of steps, or another kind of `rng`.
         """
-        states = self._write(states)
-        return int(self._kernels.play_random(states, checked_buffer("rng", rng, np.uint64, (1,)), steps, self._words))
+        states = checked_games(self._write(states), self.variant.dtype)
+        rng, steps = checked_buffer("rng", rng, np.uint64, (1,)), checked_count("steps", steps)
+        return int(self._kernels.play_random(states, rng, steps, self._words))
 
     def _read(self, states: np.ndarray) -> np.ndarray:
         return checked_array("states", states, self.variant.dtype, (None,))
@@ -176,7 +188,8 @@ class GameBatch:
     def _write(self, states: np.ndarray) -> np.ndarray:
         if not isinstance(states, np.ndarray):
             raise TypeError(f"states is a NumPy array, not {type(states).__name__}")
-        return checked_buffer("states", states, self.variant.dtype, (len(states),))
+        games = len(states) if states.ndim else 0
+        return checked_buffer("states", states, self.variant.dtype, (games,))
 
     def _seats(self, states: np.ndarray, seats: Any) -> np.ndarray:
         if seats is None:

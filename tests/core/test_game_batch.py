@@ -94,3 +94,27 @@ def test_bad_arguments_are_refused() -> None:
         batch.step(states, [0])
     with pytest.raises(ValueError, match="rng"):
         batch.determinize(states, np.zeros(2, np.uint64))
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_a_finished_game_is_refused_where_somebody_must_act(game: str) -> None:
+    variant = make_variant(game)
+    batch = GameBatch(variant)
+    *_, (states, _) = played(variant)
+    rng, before = np.array([1], np.uint64), states.tobytes()
+    calls = {
+        "play_random": lambda: batch.play_random(states, rng, 1),
+        "apply": lambda: batch.apply(states, np.zeros(GAMES, np.int64)),
+        "policy_logits": lambda: batch.policy_logits(states),
+    }
+    for call in calls.values():
+        with pytest.raises(ValueError, match=f"game 0 of {GAMES} is over: nobody is to act"):
+            call()
+    assert states.tobytes() == before
+
+
+@pytest.mark.parametrize("steps", [-1, "5", 2.0, None, 2**63])
+def test_random_play_takes_a_number_of_steps(steps: object) -> None:
+    batch = GameBatch(make_variant("samurai_card"))
+    with pytest.raises((TypeError, ValueError), match=r"^steps is "):
+        batch.play_random(batch.reset(range(GAMES)), np.array([1], np.uint64), steps)

@@ -2,11 +2,14 @@
 
 import importlib
 import inspect
+import random
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import tests.torture
 from tests.torture._campaigns import campaigns, carry_out
 
 
@@ -18,6 +21,18 @@ def test_each_campaign_has_the_contract(name: str):
     assert list(parameters)[:2] == ["long", "seed"]
     assert all(p.default is not p.empty for p in list(parameters.values())[2:])
     assert inspect.get_annotations(module.run, eval_str=True)["return"] == dict[str, int]
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in Path(tests.torture.__file__).parent.glob("[a-z]*.py")))
+def test_what_helps_the_campaigns_imports_and_opens(name: str):
+    importlib.import_module(f"tests.torture.{name}")
+
+
+def test_every_door_is_made_with_its_arguments():
+    from tests.torture.doors import all_doors
+
+    made = [door.name for door in all_doors(random.Random(1))]
+    assert len(made) > 100
 
 
 def test_a_campaign_that_fails_is_told_of():

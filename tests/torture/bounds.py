@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from agents.search.rollouts import no_evaluation
 
 from agents.registry import make_agent
+from agents.rollouts import no_heuristic_value
 from samurai_env.core import bits
 from samurai_env.core import rng as random
 from samurai_env.core.game import Game, Variant
@@ -92,7 +92,7 @@ def _bound(game: Game) -> tuple[Any, dict[str, Any]]:
     c = game.kernels
     names = ("reset", "legal", "step", "returns", "potential", "determinize", "mid_move", "heuristic_policy")
     scope = {name: getattr(c, name) for name in names}
-    scope |= {"evaluate": c.heuristic_value or no_evaluation, "outlook": c.action_features or no_outlook}
+    scope |= {"evaluate": c.heuristic_value or no_heuristic_value, "outlook": c.action_features or no_outlook}
     seeing = {name: bind(see, f"{game.name}.{name}", {"observe": function}) for name, function in c.observe.items()}
     return bind(play_on, game.name, scope), seeing
 

@@ -23,6 +23,7 @@ from samurai_env.envs.aec import GameAEC
 from samurai_env.envs.common import Seeds
 from samurai_env.envs.single import GameEnv
 from samurai_env.envs.vector import GameVectorEnv
+from samurai_env.game_batch import GameBatch
 from samurai_env.game_record import GameRecord
 from samurai_env.perft import perft, walk
 from samurai_env.position import Position
@@ -70,6 +71,7 @@ def all_doors(rng: random.Random) -> Iterator[Door]:
     for variant in (make_variant("samurai", 2), make_variant("samurai_card", 2), make_variant("samurai_spirit", 3)):
         yield from of_positions(variant, rng)
         yield from of_variants(variant)
+        yield from of_batches(variant, rng)
         yield from of_environments(variant, rng)
     yield from of_agents(make_variant("samurai_card", 2), rng)
 
@@ -141,6 +143,36 @@ def of_variants(variant: Variant) -> Iterator[Door]:
     yield Door("Encoding.view", encoding.view, {"observation": lambda: seen, "name": lambda: block})
 
 
+def of_batches(variant: Variant, rng: random.Random) -> Iterator[Door]:
+    """The rules over arrays of states."""
+    batch, positions = GameBatch(variant), [some_position(variant, rng) for _ in range(3)]
+    states = np.concatenate([position.states for position in positions])
+    running = states[states["over"] == 0]
+    choices = [choice_of(states[i : i + 1], variant) for i in np.flatnonzero(states["over"] == 0)]
+    given = {"states": states.copy, "running": running.copy}
+    actions, seats, key = (lambda: np.array(choices)), (lambda: states["seat"].astype(np.int64)), (lambda: stream(1))
+    every: dict[str, Right] = {
+        "clone": {"states": given["states"]},
+        "legal_masks": {"states": given["states"]},
+        "first_illegal": {"states": given["running"], "actions": actions},
+        "step": {"states": given["running"], "actions": actions},
+        "observe": {"states": given["states"], "seats": seats, "encoding": lambda: None},
+        "returns": {"states": given["states"]},
+        "potential": {"states": given["states"]},
+        "policy_logits": {"states": given["running"]},
+        "determinize": {"states": given["states"], "rng": key, "seats": seats},
+        "play_random": {"states": given["running"], "rng": key, "steps": lambda: 2},
+    }
+
+    def sound(given: Any, arguments: dict[str, Any]) -> None:
+        variant.check(np.asarray(arguments["states"]))
+
+    yield Door("GameBatch.reset", batch.reset, {"seeds": lambda: np.array([1, 2, 3])})
+    for name, right in every.items():
+        counts = ("steps",) if name == "play_random" else ()
+        yield Door(f"GameBatch.{name} [{variant}]", getattr(batch, name), right, sound, counts=counts)
+
+
 def of_environments(variant: Variant, rng: random.Random) -> Iterator[Door]:
     """The three kinds of environment."""
     name, seed = variant.game.name, lambda: 3
@@ -204,13 +236,12 @@ def of_agents(variant: Variant, rng: random.Random) -> Iterator[Door]:
 
     for spec in PLAYERS:
         yield Door(f"{spec}.act", make_agent(spec, variant).act, right, legal, states.tobytes)
-    yield Door("visits", make_agent("mcts:4", variant).visits, right)
-    yield Door("worths", make_agent("rollout:1", variant).worths, right)
+    yield Door("search", make_agent("mcts:4", variant).search, right)
+    yield Door("action_values", make_agent("rollout:1", variant).action_values, right)
     yield Door("evaluate", make_agent("untrained", variant).evaluate, {"states": lambda: states})
     for quick in (False, True):
-        yield Door(
-            "outlooks", ActionFeatures(variant, quick).outlooks, {"states": lambda: states}, unchanged=states.tobytes
-        )
+        compute = ActionFeatures(variant, quick).compute
+        yield Door("ActionFeatures.compute", compute, {"states": lambda: states}, unchanged=states.tobytes)
     agents = lambda: [make_agent("random", variant)]  # noqa: E731
     seats, seeds = (lambda: np.zeros((2, 2), np.int64)), (lambda: np.array([1, 2], np.uint64))
     yield Door(
