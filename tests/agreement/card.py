@@ -40,6 +40,17 @@ def around(cell: Cell) -> dict[str, Cell]:
     return {side: (cell[0] + dx, cell[1] + dy) for side, (dx, dy) in STEPS.items()}
 
 
+class Reference(reference.CardGame):
+    """The reference, which looks for the open cells once after each change of the board."""
+
+    looked_at = 0  # places filled when the open cells were last looked for; the board only grows
+
+    def open_cells(self) -> dict[str, Cell]:
+        if self.looked_at != len(self.board):
+            self.cells, self.looked_at = super().open_cells(), len(self.board)
+        return self.cells
+
+
 class Style:
     """How one seat plays in one game: where it likes to lay its cards."""
 
@@ -59,9 +70,11 @@ class Match(Base):
             hand = [code for code, count in zip(KIND_CODES, record["hand"][seat], strict=True) for _ in range(count)]
             orders.append(hand + [KIND_CODES[kind] for kind in record["stack"][seat] if kind >= 0])
         villages = [VILLAGE_CODES[kind - 1] for kind in record["village_stack"]]
-        self.game = reference.CardGame(self.n, orders, villages)
+        self.game = Reference(self.n, orders, villages)
         self.villages = villages
-        self.fields = {f.name for f in (*HEADER, *fields(self.n))}
+        # Views of the state's fields: they follow the position.
+        self.fields = {f.name: position.states[f.name] for f in (*HEADER, *fields(self.n))}
+        self.order = [VILLAGE_CODES.index(code) + 1 for code in villages]
         self.encodings = {name: position.variant.encoding(name) for name in ("flat", "tokens", "planes")}
         self.styles = [Style(rng) for _ in range(self.n)]
         if rng.random() < 0.3:  # all of one mind: the board closes, or spreads far
@@ -144,16 +157,14 @@ class Match(Base):
         """Every field of the record that the reference has an idea of."""
         game = self.game
         cells = game.village_cells
-        side = np.zeros((VILLAGES, 4), np.int64)
-        for i, cell in enumerate(cells):
-            for j, place in enumerate(around(cell).values()):
-                if place in game.board:
-                    _, seat, code = game.board[place]
-                    side[i, j] = 1 + len(KIND_CODES) * seat + KIND[code]
-        places = np.zeros((2, VILLAGES), np.int64)
-        places[:, : len(cells)] = np.array(cells).T
-        free = np.zeros(192, bool)
-        free[[CELL0 + 4 * int(name[1:-1]) + SIDES.index(name[-1]) for name in game.open_cells()]] = True
+        side = [[0] * 4 for _ in range(VILLAGES)]
+        for (x, y), row in zip(cells, side, strict=False):
+            for j, (dx, dy) in enumerate(STEPS.values()):
+                there = game.board.get((x + dx, y + dy))
+                if there:
+                    row[j] = 1 + len(KIND_CODES) * there[1] + KIND[there[2]]
+        later = [0] * (VILLAGES - len(cells))
+        free = sum(1 << CELL0 + 4 * int(name[1:-1]) + SIDES.index(name[-1]) for name in game.open_cells())
         hands = [counts(hand, KIND_CODES) for hand in game.hands]
         size = len(self.position.record["stack"][0])
         stacks = [[-1] * (size - len(stack)) + [KIND[code] for code in stack] for stack in game.stacks]
@@ -163,11 +174,11 @@ class Match(Base):
             "phase": 0 if game.over else PHASES.index(game.phase),
             "card": -1 if game.chosen is None else KIND[game.chosen],
             "villages": len(cells),
-            "village_x": places[0],
-            "village_y": places[1],
-            "village_stack": [VILLAGE_CODES.index(code) + 1 for code in self.villages],
+            "village_x": [x for x, _ in cells] + later,
+            "village_y": [y for _, y in cells] + later,
+            "village_stack": self.order,
             "side": side,
-            "free": np.packbits(free, bitorder="little").view(np.uint64),
+            "free": [free >> shift & (1 << 64) - 1 for shift in (0, 64, 128)],
             "hand": hands,
             "kinds": [sum(1 << kind for kind, count in enumerate(hand) if count) for hand in hands],
             "unseen": [counts(h + Counter(s), KIND_CODES) for h, s in zip(game.hands, game.stacks, strict=True)],
@@ -193,9 +204,9 @@ class Match(Base):
         game, record = self.game, self.position.record
         expected = self.expected()
         for name, value in expected.items():
-            if not np.array_equal(record[name], np.asarray(value)):
+            if self.fields[name].tolist()[0] != value:
                 yield f"field {name} is {record[name]}, the reference has {value}"
-        if missing := self.fields - set(expected) - OWN_AFFAIRS:
+        if missing := set(self.fields) - set(expected) - OWN_AFFAIRS:
             yield f"nobody compares the fields {missing}"
         rest = [VILLAGE_CODES[kind - 1] for kind in record["village_stack"][record["villages"] :]]
         if rest != list(game.village_stack):
@@ -205,9 +216,9 @@ class Match(Base):
             yield f"mid_move is {self.position.mid_move}"
         supply = 3 * (10 if self.n == 2 else 16)
         potential = [stones.total() / supply for stones in game.stones]
-        if not np.allclose(self.position.potential(), potential):
+        if max(abs(ours - theirs) for ours, theirs in zip(self.position.potential(), potential, strict=True)) > 1e-6:
             yield f"potential is {self.position.potential()}, the reference has {potential}"
-        if not np.allclose(self.position.returns(), game.returns()):
+        if max(abs(ours - theirs) for ours, theirs in zip(self.position.returns(), game.returns(), strict=True)) > 1e-6:
             yield f"returns are {self.position.returns()}, the reference has {game.returns()}"
 
     # ------------------------------------------------------------ views
@@ -232,6 +243,9 @@ class Match(Base):
         slices = layout.slices()
         if set(slices) != set(expected):
             yield f"{encoding} has the blocks {set(slices) ^ set(expected)} more or less"
+        entries = np.concatenate([np.ravel(expected[block.name]) for block in layout.blocks])
+        if np.array_equal(np.moveaxis(observation, layout.axis, 0).ravel(), entries):
+            return
         for block in layout.blocks:
             found = np.moveaxis(observation, layout.axis, 0)[slices[block.name]]
             wanted = np.asarray(expected[block.name]).reshape(found.shape)
@@ -340,9 +354,8 @@ class Match(Base):
             if 0 <= cell[0] - left < WINDOW and 0 <= cell[1] - top < WINDOW:
                 blocks[name][:, cell[1] - top, cell[0] - left] = values
 
-        for y in range(WINDOW):
-            for x in range(WINDOW):
-                blocks["village_place"][0, y, x] = (x + left + y + top) % 2 == 0
+        y, x = np.indices((WINDOW, WINDOW))
+        blocks["village_place"][0] = (x + left + y + top) % 2 == 0
         for cell, what in board.items():
             if what[0] == "village":
                 put("laid", cell, [1])

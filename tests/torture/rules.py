@@ -18,6 +18,7 @@ from tests.torture.odd_players import odd_table
 
 LONG, SHORT = 1_000_000, 600  # games
 CHUNK = 20  # games a task
+VIEWS = 0.01  # the share of decisions after which all seats' views are compared, besides the first and the last
 KNOWN = 100  # chunks between two words on how far it has come
 SEEDS = 10**9  # between the games of one run and those of the next
 
@@ -43,7 +44,7 @@ def play_some(seeds: range) -> Counter[str]:
         variant = variants[seed // len(GAMES) % len(variants)]
         odd = odd_table(game, seed) if seed // len(GAMES) // len(variants) % 2 == 0 else None
         try:
-            found = play(variant, seed, choose=odd)
+            found = play(variant, seed, VIEWS, choose=odd)
         except Exception as error:
             error.add_note(f"tests.torture.rules.play_some(range({seed}, {seed + 1})), {variant.spec}")
             raise
