@@ -1,6 +1,6 @@
 """What agents gain on another by single choices, played on by that other: it takes far less time than games.
 
-    python -m experiments.action_gaps --num-players 4 --base ppo:weights/samurai-4.safetensors --agents mcts:1000,greedy
+    python -m experiments.action_gaps --base ppo:weights/samurai-4.safetensors --agents mcts:99 --game samurai players=4
 
 The base plays games against itself; from each one position with a choice is drawn. Where an agent chooses otherwise
 than the base, both choices are played on many times, by the base in all seats and with the same determinizations, so
@@ -27,13 +27,13 @@ from agents.registry import make_agent
 from agents.settings import Range
 from agents.spec import split_agent_specs
 from experiments import tournament
-from experiments.common.cli import Interrupt, commit, cpu_name, make_folder, parse_options, progress_bar, run_program
+from experiments.common.cli import GameSpec, Interrupt, commit, cpu_name, make_folder, progress_bar, run_program
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.process_pool import results
 from experiments.common.ranges import Processes, Seed, check_ranges
 from experiments.evaluation.matches import Z95, Timed, warm_agent
 from experiments.evaluation.matchups import Natural, Seconds
-from samurai_env import make_variant, parse_variant
+from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
 from samurai_env.files.atomic_write import write_atomically
@@ -55,12 +55,8 @@ class Config:
     """Agents whose choices are measured, separated by commas or spaces."""
     base: str = "greedy"
     """Agent against whose choices they are measured, and who plays on."""
-    game: str = "samurai"
-    """Name of the game."""
-    num_players: int | None = None
-    """Number of players; the game's smallest if not given."""
-    options: tuple[str, ...] = ()
-    """The game's options as name=value."""
+    game: GameSpec = "samurai"
+    """The game with its number of players and options."""
     positions: Annotated[int, Range(2, 10**6)] = 400
     """Positions looked at, each from a game of its own."""
     games: Annotated[int, Range(1, 10**5)] = 128
@@ -268,7 +264,7 @@ def by_blocks(
 def measure(config: Config, console: Console) -> Gains:
     """Measure what is missing."""
     check_ranges(config)
-    variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    variant = parse_variant(config.game)
     agents = split_agent_specs(config.agents)
     if not agents:
         raise ValueError("--agents names nobody: give at least one agent, such as greedy")

@@ -1,6 +1,6 @@
 """How fast everything is, on this machine, now.
 
-    python -m experiments.bench --num-players 2 --json runs/bench.json    # every part of this project
+    python -m experiments.bench --game samurai players=2 --json runs/bench.json    # every part of this project
     python -m experiments.bench --peers      # the same kind of work in other people's packages (first: make peers)
     python -m experiments.bench --growth     # against the number of games, players, threads and simulations
 
@@ -26,10 +26,10 @@ from experiments.benchmark import components, peer_table, replay, scaling
 from experiments.benchmark.page import PAGE, RESULTS, page_parts
 from experiments.benchmark.peers import KINDS
 from experiments.benchmark.timing import Figure, Meter
-from experiments.common.cli import command_line, commit, machine, parse_options, run_program
+from experiments.common.cli import GameSpec, command_line, commit, machine, run_program
 from experiments.common.markdown import ROOT, refresh
 from experiments.common.ranges import Count, check_ranges
-from samurai_env import __version__, make_variant
+from samurai_env import __version__, parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.files.atomic_write import write_atomically
 
@@ -40,12 +40,8 @@ IMAGES = ROOT / "docs" / "images"
 class Config:
     """What to measure."""
 
-    game: str = "samurai"
-    """Name of the game."""
-    num_players: int | None = None
-    """Number of players; the game's smallest if not given."""
-    options: tuple[str, ...] = ()
-    """The game's options as name=value."""
+    game: GameSpec = "samurai"
+    """The game with its number of players and options."""
     repetitions: Count = 5
     """Measurements of each figure."""
     seconds: Annotated[float, Range(1e-6, 1e6)] = 0.5
@@ -133,7 +129,7 @@ def main(config: Config) -> dict[str, Any]:
     check_ranges(config)
     if config.peers and config.growth:
         raise ValueError("--peers and --growth are two measurements: ask for one at a time")
-    variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    variant = parse_variant(config.game)
     measure = peers if config.peers else growth if config.growth else parts
     path, folder = config.json, config.json.parent if config.json else IMAGES
     if path is None and measure is not parts:

@@ -27,16 +27,17 @@ from agents.old_specs import current_spelling
 from agents.registry import make_agent
 from agents.spec import split_agent_specs
 from experiments.common import markdown as pages
-from experiments.common.cli import Interrupt, commit, machine, make_folder, parse_options, progress_bar, run_program
+from experiments.common.cli import GameSpec, Interrupt, commit, machine, make_folder, progress_bar, run_program
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.process_pool import results
 from experiments.common.ranges import Count, Processes, check_ranges
 from experiments.evaluation.matches import MATCH_SEED, Estimate, warm_agent, wilson
 from experiments.evaluation.matchups import Natural, Share
 from experiments.evaluation.standings import span
-from samurai_env import __version__, find_game, parse_variant
+from samurai_env import __version__, parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
+from samurai_env.core.variant_spec import read_spec
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import read_json
 
@@ -47,16 +48,12 @@ CHUNK = 10  # games a worker plays at a time
 class Config:
     """Settings of a table of win rates."""
 
-    game: str
-    """Name of a cooperative game."""
+    game: GameSpec
+    """A cooperative game with its options; all numbers of players are played if it names none."""
     agents: tuple[str, ...] = ("random", "greedy")
     """Specs of the agents, separated by blanks or commas."""
-    num_players: tuple[int, ...] = ()
-    """Numbers of players; all that the game allows if not given."""
     vary: str | None = None
     """An option: a line of the table for each of its values."""
-    options: tuple[str, ...] = ()
-    """The game's other options as name=value."""
     games: Count = 200
     """Games of each agent and variant."""
     output: Path = Path("runs/cooperative")
@@ -74,22 +71,19 @@ def variants(config: Config) -> dict[tuple[str, int], Variant]:
     Raises:
         ValueError: the game is not cooperative, or has no such option, value or number of players.
     """
-    game = find_game(config.game)
+    game, players, options = read_spec(config.game)
     if not game.cooperative:
         raise ValueError(f"{game.title} is not cooperative; see experiments.tournament")
-    options = parse_options(config.game, config.options)
     lines: list[tuple[str, dict[str, Any]]] = [("", {})]
     if config.vary is not None:
         if config.vary in options:
-            raise ValueError(f"--vary {config.vary} plays all its values: leave it out of --options")
-        if config.vary not in game.options:
-            raise ValueError(f"{game.title} has no option {config.vary!r}; it has {', '.join(game.options)}")
-        option = game.options[config.vary]
+            raise ValueError(f"--vary {config.vary} plays all its values: leave it out of --game")
+        option = game.option(config.vary)
         lines = [(option.text(value), {config.vary: value}) for value in option.values]
     return {
         (line, n): game.variant(n, **{**options, **varied})
         for line, varied in lines
-        for n in config.num_players or game.players
+        for n in (game.players if players is None else [players])
     }
 
 
@@ -258,7 +252,7 @@ def tables(config: Config, wins: Wins) -> Iterator[tuple[str, list[int], list[st
 
 def show(config: Config, wins: Wins, console: Console) -> None:
     """Print a table for each agent with results, and write all of them to table.md."""
-    parts = [f"# {find_game(config.game).title}: victories with 95 % intervals\n"]
+    parts = [f"# {read_spec(config.game).game.title}: victories with 95 % intervals\n"]
     for agent, counts, head, rows in tables(config, wins):
         games = span(counts)
         table = Table(title=f"{agent}: victories in {games} games, 95 % intervals")

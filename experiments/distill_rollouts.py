@@ -32,18 +32,18 @@ from agents.registry import make_agent
 from agents.settings import Range
 from experiments.common.array_files import load_arrays
 from experiments.common.cli import (
+    GameSpec,
     Interrupt,
     command_line,
     commit,
     cpu_name,
-    parse_options,
     progress_bar,
     run_program,
 )
 from experiments.common.process_pool import results
 from experiments.common.ranges import Count, Processes, Seed, check_ranges
 from experiments.training.init_network import random_play
-from samurai_env import __version__, make_variant, parse_variant
+from samurai_env import __version__, parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import shown
 from samurai_env.files.atomic_write import write_atomically
@@ -63,12 +63,8 @@ class Config:
 
     run: Path = Path("runs/played-out")
     """Folder for the network and the positions looked at."""
-    game: str = "samurai_card"
-    """Name of the game, which needs action features."""
-    num_players: int | None = None
-    """Number of players; the game's smallest if not given."""
-    options: tuple[str, ...] = ()
-    """The game's options as name=value."""
+    game: GameSpec = "samurai_card"
+    """The game, which needs action features, with its number of players and options."""
     rollouts: str = "rollout:16,potential_weight=4"
     """How actions are tried."""
     deals: Annotated[int, Range(2 * DEALS, 10**7)] = 4000  # a part to learn from, one held out
@@ -268,9 +264,9 @@ def learn(config: Config, console: Console) -> PolicyValueNet:
         ValueError: a setting is impossible, or the game has no action features.
     """
     check_ranges(config)
-    variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    variant = parse_variant(config.game)
     if variant.game.kernels.action_features is None:
-        raise ValueError(f"{config.game} has no action features to learn from")
+        raise ValueError(f"{variant.game.title} has no action features to learn from")
     if not isinstance(make_agent(config.rollouts, variant), RolloutAgent):
         raise ValueError(f"--rollouts is such as rollout:16,potential_weight=4, not {config.rollouts!r}")
     started = time.perf_counter()

@@ -22,8 +22,9 @@ from experiments.common.markdown import RESULTS, ROOT, refresh, table
 from experiments.common.ranges import Processes, check_ranges
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span, standings
-from samurai_env import find_game, parse_variant
+from samurai_env import parse_variant
 from samurai_env.core.texts import listed, one_line, shown
+from samurai_env.core.variant_spec import EXAMPLE, read_spec
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import in_form
 
@@ -47,14 +48,12 @@ class Board:
 
     Attributes:
         name: folder of its results.
-        game: name of the game.
+        game: spec of the game; all numbers of players are played if a cooperative one names none.
         agents: specs of the agents.
         deals: of each matchup (games of each agent and variant, if cooperative) in the short form.
         full_deals: the same in the full form.
         slow: agents that play in the full form only.
         width: a matchup ends once its interval is no wider (ratings only).
-        players: their number; all that are possible, if cooperative and not given.
-        options: of the game, as name=value.
         vary: cooperative games: an option of which every value is played.
         about: what is special about the table, for its title.
         chunk: deals that a worker plays at a time (ratings only).
@@ -70,8 +69,6 @@ class Board:
     full_deals: int
     slow: tuple[str, ...] = ()
     width: float | None = None
-    players: int | None = None
-    options: tuple[str, ...] = ()
     vary: str | None = None
     about: str = ""
     chunk: int = tournament.Config.chunk
@@ -84,8 +81,6 @@ class Board:
         return tournament.Config(
             agents=self.agents + (self.slow if full else ()),
             game=self.game,
-            num_players=self.players,
-            options=self.options,
             deals=self.full_deals if full else self.deals,
             first_deal=self.first_deal,
             mirror=self.mirror,
@@ -99,9 +94,7 @@ class Board:
         return cooperative.Config(
             game=self.game,
             agents=self.agents + (self.slow if full else ()),
-            num_players=() if self.players is None else (self.players,),
             vary=self.vary,
-            options=self.options,
             games=self.full_deals if full else self.deals,
             output=Path(os.path.relpath(folder / self.name, ROOT)),
         )
@@ -153,6 +146,8 @@ def _board(path: Path, entry: Any) -> Board:
         settings = in_form(entry, dict[str, Any])
         name = one_line(settings.get("name", name), 40)
         known = sorted(each.name for each in fields(Board))
+        if {"players", "options"} & settings.keys():
+            raise ValueError(f"players and options are part of game, as in {EXAMPLE!r}")
         if unknown := settings.keys() - set(known):
             raise ValueError(f"no setting {shown(min(unknown), 30)}; it has {listed(known)}")
         return in_form(settings, Board)
@@ -223,8 +218,9 @@ def team(board: Board, folder: Path) -> str | None:
     if not path.exists():
         return None
     config, wins = board.cooperative(folder, True), cooperative.Wins(path)
-    number = "" if board.players is None else f", {board.players} players"
-    parts = [f"## {find_game(board.game).title}{number}", "Games won with the agent in every seat, 95 % intervals."]
+    game, players, _ = read_spec(board.game)
+    number = "" if players is None else f", {players} players"
+    parts = [f"## {game.title}{number}", "Games won with the agent in every seat, 95 % intervals."]
     for agent, counts, head, rows in cooperative.tables(config, wins):
         again = replace(config, agents=(agent,), games=max(counts))
         parts += [f"`{agent}`, {span(counts)} games each:", table(head, rows)]

@@ -15,8 +15,8 @@ from rich.console import Console
 from agents.api import Agent
 from agents.arena import decision_keys
 from agents.registry import make_agent
-from experiments.common.cli import parse_options, run_program
-from samurai_env import IllegalActionError, Position, make_variant
+from experiments.common.cli import GameSpec, run_program
+from samurai_env import IllegalActionError, Position, parse_variant
 from samurai_env.game_record import GameRecord
 
 
@@ -28,12 +28,8 @@ class Config:
     """Specs of the other players, clockwise from you; one spec serves all."""
     seat: int = 0
     """Your seat."""
-    game: str = "samurai"
-    """Name of the game."""
-    num_players: int | None = None
-    """Number of players; the game's smallest if not given."""
-    options: tuple[str, ...] = ()
-    """The game's options as name=value."""
+    game: GameSpec = "samurai"
+    """The game with its number of players and options."""
     seed: int | None = None
     """Seed of the deal; a random one if not given."""
 
@@ -109,7 +105,7 @@ def choose_move(position: Position, agent: Agent) -> list[int]:
 def main(config: Config, console: Console | None = None) -> None:
     """Play one game."""
     console = console or Console()
-    variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    variant = parse_variant(config.game)
     others = variant.num_players - 1
     specs = config.opponents * others if len(config.opponents) == 1 else config.opponents
     if len(specs) != others:

@@ -23,11 +23,11 @@ from agents.registry import make_agent
 from agents.settings import Range
 from experiments import tournament
 from experiments.common import markdown as pages
-from experiments.common.cli import commit, cpu_name, make_folder, parse_options, run_program
+from experiments.common.cli import GameSpec, commit, cpu_name, make_folder, run_program
 from experiments.common.ranges import Count, Processes, check_ranges
 from experiments.evaluation.matches import estimate
 from experiments.evaluation.matchups import Results
-from samurai_env import make_variant
+from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import shown
 from samurai_env.files.atomic_write import write_atomically
@@ -43,12 +43,8 @@ FEWEST = 64  # simulations, even if they take longer than the time allowed
 class Config:
     """Settings of a comparison."""
 
-    game: str = "samurai"
-    """Name of the game."""
-    num_players: int | None = None
-    """Number of players; the game's smallest if not given."""
-    options: tuple[str, ...] = ()
-    """The game's options as name=value."""
+    game: GameSpec = "samurai"
+    """The game with its number of players and options."""
     network: Path | None = None
     """Network for the variants that need one; without it they are left out."""
     milliseconds: Annotated[float, Range(0.01, 1e6)] = 5.0
@@ -157,7 +153,7 @@ def main(config: Config) -> None:
     """Measure, play and show."""
     console = Console()
     check_ranges(config)
-    variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    variant = parse_variant(config.game)
     if config.network:
         make_agent(f"ppo:{config.network}", variant)
     for opponent in config.opponents:
@@ -168,9 +164,7 @@ def main(config: Config) -> None:
     matches = tournament.Config(
         agents,
         config.game,
-        variant.num_players,
-        config.options,
-        config.deals,
+        deals=config.deals,
         mirror=False,
         output=config.output,
         processes=config.processes,

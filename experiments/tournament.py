@@ -26,11 +26,11 @@ from agents.registry import make_agent
 from agents.settings import Range
 from agents.spec import split_agent_specs
 from experiments.common.cli import (
+    GameSpec,
     Interrupt,
     command_line,
     commit,
     make_folder,
-    parse_options,
     progress_bar,
     run_program,
     save_picture,
@@ -41,7 +41,7 @@ from experiments.common.ranges import Count, Processes, Seed, check_ranges
 from experiments.evaluation.matches import Timed, one_against_others, stop_after, warm_agent
 from experiments.evaluation.matchups import Chunk, Matchup, Pair, Results
 from experiments.evaluation.standings import Standings, span, standings
-from samurai_env import make_variant, parse_variant
+from samurai_env import parse_variant
 from samurai_env.files.atomic_write import write_atomically
 
 # Spec of the variant, the one and the others, first deal of the tournament, of the task (from there), number of deals.
@@ -55,12 +55,8 @@ class Config:
 
     agents: tuple[str, ...] = ("random", "greedy")
     """Specs of the agents, separated by blanks or commas."""
-    game: str = "samurai"
-    """Name of the game."""
-    num_players: int | None = None
-    """Number of players; the game's smallest if not given."""
-    options: tuple[str, ...] = ()
-    """The game's options as name=value."""
+    game: GameSpec = "samurai"
+    """The game with its number of players and options."""
     deals: Count = 200
     """Deals of each matchup, at most; each is played from every seat."""
     first_deal: Seed = 0
@@ -127,7 +123,7 @@ def prepare(config: Config) -> Results:
         raise ValueError("--agents are two or more; one plays itself with --mirror")
     if len(set(config.agents)) != len(config.agents):
         raise ValueError(f"an agent is named twice in {', '.join(config.agents)}")
-    variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    variant = parse_variant(config.game)
     for spec in config.agents:
         make_agent(spec, variant)  # complains before anything is played
     make_folder(config.output)

@@ -1,6 +1,6 @@
 """Train a network by self-play with PPO (Schulman et al., 2017) and action masks.
 
-    python -m experiments.train_ppo --game samurai --num-players 2 --total-steps 3000000 --run runs/first
+    python -m experiments.train_ppo --game samurai players=2 --total-steps 3000000 --run runs/first
 
 One network plays every seat of many games at once; the method is `experiments.training.ppo`. Ctrl-C finishes the
 update, saves and stops; --resume continues exactly from there.

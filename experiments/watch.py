@@ -15,10 +15,11 @@ from rich.console import Console
 
 from agents.registry import make_agent
 from agents.settings import Range
-from experiments.common.cli import parse_options, run_program
+from experiments.common.cli import GameSpec, run_program
 from experiments.common.ranges import check_ranges
 from experiments.play import choose_move
-from samurai_env import Position, make_variant
+from samurai_env import Position
+from samurai_env.core.variant_spec import read_spec
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.game_record import GameRecord
 
@@ -29,12 +30,8 @@ class Config:
 
     agents: tuple[str, ...] = ("greedy", "random")
     """Specs of the players by seat; one spec serves all."""
-    game: str = "samurai"
-    """Name of the game."""
-    num_players: int | None = None
-    """Number of players; the number of agents if the game allows it, else the game's smallest."""
-    options: tuple[str, ...] = ()
-    """The game's options as name=value."""
+    game: GameSpec = "samurai"
+    """The game with its number of players and options; there are as many players as agents if it names no number."""
     seed: int = 0
     """Seed of the deal."""
     pause: Annotated[float, Range(0.0, 1e6)] = 0.5
@@ -49,8 +46,10 @@ def main(config: Config, console: Console | None = None) -> Position:
     """Show one game; the last position."""
     check_ranges(config)
     console = console or Console()
-    players = config.num_players or (len(config.agents) if len(config.agents) > 1 else None)
-    variant = make_variant(config.game, players, **parse_options(config.game, config.options))
+    game, players, options = read_spec(config.game)
+    if players is None and len(config.agents) > 1:
+        players = len(config.agents)
+    variant = game.variant(players, **options)
     specs = config.agents * variant.num_players if len(config.agents) == 1 else config.agents
     if len(specs) != variant.num_players:
         raise ValueError(f"{variant.spec} needs {variant.num_players} agents, not {len(specs)}")

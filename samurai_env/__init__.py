@@ -5,9 +5,10 @@ Importing this package registers the Gymnasium ids `samurai_env/Samurai-v0`, ...
 """
 
 from samurai_env.core.game import Variant, find_game, game_names
+from samurai_env.core.variant_spec import parse_variant
 from samurai_env.game_batch import GameBatch
 from samurai_env.games import register_ids
-from samurai_env.position import IllegalActionError, Position, parse_variant
+from samurai_env.position import IllegalActionError, Position
 
 __version__ = "0.1.0"
 __all__ = [

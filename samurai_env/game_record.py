@@ -25,8 +25,9 @@ from pathlib import Path
 from samurai_env.core.checks import checked_seed
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
+from samurai_env.core.variant_spec import parse_variant
 from samurai_env.files.atomic_write import write_atomically
-from samurai_env.position import IllegalActionError, Position, parse_variant
+from samurai_env.position import IllegalActionError, Position
 
 TITLE = "samurai_env game record"
 VERSION = 1

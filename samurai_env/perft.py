@@ -1,6 +1,6 @@
 """Counting move sequences (perft): a sharp and cheap test that two versions of the rules agree.
 
-    python -m samurai_env.perft "samurai players=2 edition=1998" --seed 3 --plies 40 --depth 4
+    python -m samurai_env.perft samurai players=2 edition=1998 --seed 3 --plies 40 --depth 4
 
 `--plies` decisions are made first by `walk`. Supplies lie in the order of the seed: chance is not a branch.
 """
@@ -15,7 +15,8 @@ from samurai_env.core.batch import batch_kernels
 from samurai_env.core.checks import whole
 from samurai_env.core.rng import below
 from samurai_env.core.texts import shown
-from samurai_env.position import Position, parse_variant
+from samurai_env.core.variant_spec import parse_variant
+from samurai_env.position import Position
 
 
 def perft(position: Position, depth: int) -> int:
@@ -60,7 +61,7 @@ def walk(position: Position, plies: int) -> list[int]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m samurai_env.perft", description="Count move sequences.")
-    parser.add_argument("spec", help='game, players and options, such as "samurai players=2 edition=1998"')
+    parser.add_argument("game", nargs="+", help="with players and options: samurai players=2 edition=1998")
     parser.add_argument("--seed", type=int, default=0, help="seed of the game (default 0)")
     parser.add_argument("--plies", type=int, default=0, help="decisions made before counting (default 0)")
     parser.add_argument("--depth", type=int, default=3, help="longest sequences counted (default 3)")
@@ -69,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if getattr(given, name) < lowest:
             parser.error(f"--{name} is at least {lowest}, not {getattr(given, name)}")
     try:
-        position = Position(parse_variant(given.spec), given.seed)
+        position = Position(parse_variant(" ".join(given.game)), given.seed)
     except ValueError as error:
         parser.error(str(error))
     walk(position, given.plies)

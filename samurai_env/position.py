@@ -1,17 +1,16 @@
 """One game as a Python object, for everything that is not in a hurry: envs, records, play, pictures."""
 
 import hashlib
-import re
 
 import numpy as np
 
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.checks import checked_buffer, checked_seat, checked_seed, whole
-from samurai_env.core.game import Variant, find_game
-from samurai_env.core.texts import one_line, shown
+from samurai_env.core.game import Variant
+from samurai_env.core.texts import shown
+from samurai_env.core.variant_spec import parse_variant
 
 MAGIC = b"samurai_env position 1\n"
-LONGEST_SPEC = 1000  # characters
 
 
 class IllegalActionError(ValueError):
@@ -197,41 +196,3 @@ class Position:
         position._words = np.zeros(variant.num_words, np.uint64)
         variant.check(position.states[0])
         return position
-
-
-def parse_variant(spec: str) -> Variant:
-    """The variant that `Variant.spec` wrote.
-
-    Raises:
-        TypeError: not a text.
-        ValueError: unknown game, option or value; the text says which, on one short line.
-    """
-    if not isinstance(spec, str):
-        raise TypeError(f"a spec is a text, not {shown(spec)}")
-    if len(spec) > LONGEST_SPEC:
-        raise ValueError(f"a variant's spec has at most {LONGEST_SPEC:,} characters, not {len(spec):,}")
-    try:
-        return _parse_spec(spec)
-    except ValueError as error:
-        raise ValueError(one_line(error)) from None
-
-
-def _parse_spec(spec: str) -> Variant:
-    name, *settings = spec.split() or [""]
-    game = find_game(name)
-    players, options = None, {}
-    for setting in settings:
-        key, separator, text = setting.partition("=")
-        if not separator:
-            raise ValueError(f"{shown(setting)} in {shown(spec)} is not of the form name=value")
-        if key in options or (key == "players" and players is not None):
-            raise ValueError(f"{shown(key)} stands twice in {shown(spec)}")
-        if key == "players":
-            if not re.fullmatch("[0-9]{1,4}", text):
-                raise ValueError(f"the number of players in {shown(spec)} is {shown(text)}, not a number")
-            players = int(text)
-        elif key not in game.options:
-            raise ValueError(f"{game.title} has no option {shown(key)}; its options are {', '.join(game.options)}")
-        else:
-            options[key] = game.options[key].parse(key, text)
-    return game.variant(players, **options)

@@ -174,8 +174,7 @@ def training(variant: Variant, meter: Meter) -> list[Figure]:
     from experiments.training.config import Config
     from experiments.training.learner import Learner
 
-    options = tuple(f"{name}={variant.game.options[name].text(value)}" for name, value in variant.options.items())
-    config = Config(game=variant.game.name, num_players=variant.num_players, options=options, device="cpu")
+    config = Config(game=variant.spec, device="cpu")
     learner = Learner(config)
 
     def learning(amount: int) -> float:

@@ -12,54 +12,33 @@ from dataclasses import MISSING, fields
 from io import BytesIO
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from tyro.constructors import PrimitiveConstructorSpec
 
 from experiments.common.interrupts import end_quietly
-from samurai_env import find_game
-from samurai_env.core.texts import one_line, shown
+from samurai_env.core.variant_spec import EXAMPLE
 from samurai_env.files.atomic_write import write_atomically
 
 ROOT = Path(__file__).resolve().parents[2]  # of the clone
 INTERRUPTED = 128 + signal.SIGINT  # the exit status that shells give to a program stopped by Ctrl-C
 
 
-def parse_options(game: str, settings: tuple[str, ...]) -> dict[str, Any]:
-    """A game's options from `name=value` words.
-
-    Raises:
-        ValueError: not of that form, or no such game, option or value.
-    """
-    known = find_game(game).options
-    options = {}
-    for setting in settings:
-        name, separator, text = setting.partition("=")
-        if not separator or name not in known:
-            raise ValueError(f"{shown(setting)} is not name=value with one of {', '.join(known)}")
-        try:
-            options[name] = known[name].parse(name, text)
-        except ValueError as error:
-            raise ValueError(one_line(error)) from None
-    return options
-
-
-def split_specs(words: Iterable[str]) -> tuple[str, ...]:
-    """Agent specs from words that may hold several, separated by commas.
-
-    What follows a comma is a setting of the same agent if it reads name=value, otherwise the next agent:
-    `greedy,mcts:1000,rollout_depth=4,random` names three.
-    """
-    specs: list[str] = []
-    for word in words:
-        for number, part in enumerate(word.split(",")):
-            if number and re.match(r"\w+=", part):
-                specs[-1] += f",{part}"
-            elif part:
-                specs.append(part)
-    return tuple(specs)
+# A variant's spec on the command line, in quotes or as words: `--game samurai players=4 edition=2016`.
+GameSpec = Annotated[
+    str,
+    PrimitiveConstructorSpec(
+        nargs="*",
+        metavar="NAME [players=N] [OPTION=VALUE ...]",
+        instance_from_str=" ".join,
+        is_instance=lambda value: isinstance(value, str),
+        str_from_instance=str.split,
+    ),
+]
+_PART_OF_GAME = dict.fromkeys(("num_players", "options"), f"is now part of --game: --game {EXAMPLE}")
 
 
 def commit() -> str:
@@ -122,7 +101,8 @@ def run_program(
     try:
         if signal.getsignal(signal.SIGINT) is end_quietly:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        refuse_old_flags(sys.argv[1:], old_flags or {})
+        hints = {**(old_flags or {}), **(_PART_OF_GAME if "game" in {each.name for each in fields(settings)} else {})}
+        refuse_old_flags(sys.argv[1:], hints)
         main(tyro.cli(settings, prog=f"python -m {name}", description=about))
     except (ValueError, OSError) as error:
         raise SystemExit(f"error: {error}") from None

@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 
-from experiments.common.cli import command_line, parse_options
+from experiments.common.cli import GameSpec, command_line
 from experiments.common.ranges import Count, check_ranges
 from experiments.training.evaluation import EvaluationSettings, check_evaluation
 from experiments.training.init_network import NetworkSettings, check_network
 from experiments.training.opponents import OpponentSettings, check_opponents
 from experiments.training.ppo import PPOSettings
-from samurai_env import make_variant
+from samurai_env import parse_variant
 from samurai_env.envs.common import REWARDS
 
 
@@ -27,12 +27,8 @@ class RunSettings:
     """Continue from the checkpoint in `run`."""
     checkpoint_every: Count = 20
     """Updates between two checkpoints."""
-    game: str = "samurai"
-    """Name of the game."""
-    num_players: int | None = None
-    """Number of players; the game's smallest if not given."""
-    options: tuple[str, ...] = ()
-    """The game's options as name=value."""
+    game: GameSpec = "samurai"
+    """The game with its number of players and options."""
     reward: str = "result"
     """Reward of a step, "result" or "shaped", as in the environments; evaluations look at results alone."""
 
@@ -59,7 +55,7 @@ def check(config: Config) -> None:
         raise ValueError(f"--reward is {' or '.join(REWARDS)}, not {config.reward!r}")
     if config.precision not in ("float32", "bfloat16"):
         raise ValueError(f"--precision is float32 or bfloat16, not {config.precision}")
-    variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+    variant = parse_variant(config.game)
     check_network(config, variant)
     check_opponents(config, variant)
     check_evaluation(config, variant)

@@ -3,11 +3,10 @@
 import torch
 
 from agents.networks.files import read_card
-from experiments.common.cli import parse_options
 from experiments.training.config import Config
 from experiments.training.init_network import init_network
 from experiments.training.ppo import PPO
-from samurai_env import make_variant
+from samurai_env import parse_variant
 from samurai_env.envs.vector import GameVectorEnv
 
 
@@ -24,11 +23,10 @@ class Learner(PPO):
 
     def __init__(self, config: Config) -> None:
         torch.manual_seed(config.seed)
-        variant = make_variant(config.game, config.num_players, **parse_options(config.game, config.options))
+        variant = parse_variant(config.game)
         net = init_network(config, variant, config.seed)
-        env = GameVectorEnv(
-            config.game, config.num_envs, variant.num_players, net.config.encoding, config.reward, **variant.options
-        )
+        game, players = variant.game.name, variant.num_players
+        env = GameVectorEnv(game, config.num_envs, players, net.config.encoding, config.reward, **variant.options)
         super().__init__(config, config, env, net)
         self.config = config
         self.seconds = 0.0

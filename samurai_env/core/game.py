@@ -48,8 +48,8 @@ class Option:
         """The value as a word in a variant's spec (no blanks)."""
         return str(value).lower() if isinstance(value, bool) else str(value)
 
-    def parse(self, name: str, text: str) -> Any:
-        """The value that is written `text` in a variant's spec.
+    def parse(self, label: str, text: str) -> Any:
+        """The value that is written `text` in a variant's spec; `check` follows.
 
         Raises:
             ValueError: no value is written so.
@@ -57,7 +57,7 @@ class Option:
         for value in self.values:
             if self.text(value) == text:
                 return value
-        raise ValueError(f"option {name} is one of {', '.join(map(self.text, self.values))}, not {shown(text)}")
+        raise ValueError(f"{label} is one of {', '.join(map(self.text, self.values))}, not {shown(text)}")
 
 
 @dataclass(frozen=True)
@@ -167,6 +167,20 @@ class Game:
         """What `describe_results` tells of one finished game."""
         return {name: column.tolist()[0] for name, column in self.describe_results(np.array([record])).items()}
 
+    def option(self, name: str) -> Option:
+        """The option of that name.
+
+        Raises:
+            ValueError: the game has none.
+        """
+        if name not in self.options:
+            raise ValueError(f"{self.title} has no option {shown(name)}; its options are {', '.join(self.options)}")
+        return self.options[name]
+
+    def label(self, option: str) -> str:
+        """What errors call an option."""
+        return f"option {option} of {self.title}"
+
     def variant(self, num_players: int | None = None, **options: Any) -> "Variant":
         """This game with a number of players (default: the smallest) and options (default: the game's).
 
@@ -178,10 +192,9 @@ class Game:
             allowed = ", ".join(map(str, self.players))
             raise ValueError(f"{self.title} is for {allowed} players, not {shown(num_players)}")
         for name in options:
-            if name not in self.options:
-                raise ValueError(f"{self.title} has no option {shown(name)}; its options are {', '.join(self.options)}")
+            self.option(name)
         full = {
-            name: option.check(f"option {name} of {self.title}", options.get(name, option.default), num_players)
+            name: option.check(self.label(name), options.get(name, option.default), num_players)
             for name, option in self.options.items()
         }
         if problem := self.forbid(num_players, full):

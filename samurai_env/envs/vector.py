@@ -18,6 +18,7 @@ from samurai_env.core.checks import checked_seed, whole
 from samurai_env.core.game import nothing_more
 from samurai_env.core.rng import next_seed
 from samurai_env.core.spin_threads import Worker
+from samurai_env.core.variant_spec import parse_variant
 from samurai_env.envs.common import (
     REWARDS,
     check_choice,
@@ -27,7 +28,7 @@ from samurai_env.envs.common import (
     random_seed,
 )
 from samurai_env.envs.guard import Guard
-from samurai_env.position import IllegalActionError, Position, parse_variant
+from samurai_env.position import IllegalActionError, Position
 
 MODES = {
     AutoresetMode.SAME_STEP: batch.SAME_STEP,

@@ -79,11 +79,14 @@ def test_what_cannot_grow_is_refused(players, changed, message):
 def test_a_run_begins_with_a_grown_network(tmp_path):
     net = small_net("samurai")
     save_network(net, tmp_path / "two.safetensors", {})
-    config = Config(run=tmp_path / "run", num_players=3, heuristic_prior=True, hidden=(12, 8), num_envs=8, num_steps=4)
+    sizes = {"hidden": (12, 8), "num_envs": 8, "num_steps": 4}
+    config = Config(run=tmp_path / "run", game="samurai players=3", heuristic_prior=True, **sizes)
     learner = Learner(replace(config, init_from=tmp_path / "two.safetensors"))
     assert np.allclose(learner.net.body[2].weight.detach(), net.body[2].weight.detach())
     assert learner.net.scale.max() > 1, "its inputs are standardised anew"
     learner.collect()
     learner.update()
     with pytest.raises(ValueError, match="does not fit this run"):
-        learner = Learner(replace(config, num_players=2, init_from=tmp_path / "two.safetensors", hidden=(9,)))
+        learner = Learner(
+            replace(config, game="samurai players=2", init_from=tmp_path / "two.safetensors", hidden=(9,))
+        )

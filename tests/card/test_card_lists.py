@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from samurai_env.core.variant_spec import parse_variant
 from samurai_env.games.card.game import GAME
 from samurai_env.games.card.rules import card_lists
 from samurai_env.games.card.rules.card_lists import load_cards, register_cards
 from samurai_env.games.card.rules.cards import KIND_CODES, VILLAGE_CODES
 from samurai_env.games.card.rules.kernels import reset
-from samurai_env.position import Position, parse_variant
+from samurai_env.position import Position
 from tests.card.table import PLAYERS, check_limits, randomly
 
 CARDS_FILE = card_lists.DATA / "cards.json"

@@ -8,8 +8,9 @@ import pytest
 
 from samurai_env import perft as command
 from samurai_env.core.game import Variant, find_game
+from samurai_env.core.variant_spec import parse_variant
 from samurai_env.perft import perft, walk
-from samurai_env.position import Position, parse_variant
+from samurai_env.position import Position
 from tests.agreement.match import Match, match_of
 from tests.regenerate import DEPTH, GAMES, LARGEST, PERFT, perft_files, perft_lines
 
@@ -102,7 +103,7 @@ def test_no_file_is_left_over() -> None:
 
 
 def test_command(capsys: pytest.CaptureFixture[str]) -> None:
-    command.main(["samurai players=2 first_hand=random figure_setup=random", "--seed", "3", "--plies", "10"])
+    command.main(["samurai", "players=2", "first_hand=random figure_setup=random", "--seed", "3", "--plies", "10"])
     shown = capsys.readouterr().out.splitlines()
     position = Position(parse_variant("samurai players=2 first_hand=random figure_setup=random"), 3)
     walk(position, 10)

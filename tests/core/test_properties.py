@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samurai_env.core.game import find_game
+from samurai_env.core.variant_spec import parse_variant
 from samurai_env.game_record import GameRecord
 from samurai_env.games.board.rules.tiles import COPIES, FIGURE_EXCHANGE, KIND_CODES, TILES
 from samurai_env.games.board.rules.topology import FIGURES_EACH
 from samurai_env.games.board.state import PHASES
-from samurai_env.position import Position, parse_variant
+from samurai_env.position import Position
 from tests.common.positions import observations, play_random
 from tests.common.variants import all_variants
 from tests.regenerate import GAMES

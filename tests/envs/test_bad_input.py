@@ -10,8 +10,9 @@ import pytest
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.game import find_game
 from samurai_env.core.layout import HEADER
+from samurai_env.core.variant_spec import parse_variant
 from samurai_env.game_record import GameRecord, RecordError
-from samurai_env.position import MAGIC, IllegalActionError, Position, parse_variant
+from samurai_env.position import MAGIC, IllegalActionError, Position
 from tests.common.positions import play_random, sampled
 from tests.common.variants import all_variants, label
 from tests.regenerate import GAMES
@@ -95,10 +96,10 @@ def test_wrong_options(options, message) -> None:
         ("go players=2", "no game 'go'; the games are samurai"),
         ("samurai players=two", "is 'two', not a number"),
         ("samurai players=7", "not 7"),
-        ("samurai players=2 edition=2015", "edition is one of 1998, 2016, not '2015'"),
+        ("samurai players=2 edition=2015", "option edition of Samurai is one of 1998, 2016, not '2015'"),
         ("samurai players=2 colour=red", "no option 'colour'"),
         ("samurai players=2 edition", "'edition' in .* is not of the form name=value"),
-        ("samurai players=2 hide_captures=yes", "hide_captures is one of false, true, not 'yes'"),
+        ("samurai players=2 hide_captures=yes", "hide_captures of Samurai is one of false, true, not 'yes'"),
         ("samurai players=2 hide_captures=true", "hide_captures is for 3 or 4 players"),
     ],
 )
@@ -265,7 +266,7 @@ def changed(index: int, *lines: str, drop: int = 1) -> list[str]:
         (0, "samurai_env game record 2", "format version 2 is unknown; this program reads version 1"),
         (1, "variant: samurai players=5", "bad variant: Samurai is for 2, 3, 4 players, not 5"),
         (1, "variant: checkers", "bad variant: there is no game 'checkers'"),
-        (1, "variant: samurai edition=2000", "bad variant: option edition is one of 1998, 2016, not '2000'"),
+        (1, "variant: samurai edition=2000", "bad variant: option edition of Samurai is one of 1998, 2016, not '2000'"),
         (1, "color: red", "unknown header 'color'"),
         (1, "variant", "expected a header `name: value`"),
         (2, "seed: -3", "a seed is an integer"),

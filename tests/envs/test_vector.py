@@ -312,7 +312,7 @@ def test_a_game_does_not_depend_on_its_batch(variant) -> None:
 @smallest
 def test_the_same_in_other_processes(variant) -> None:
     code = (
-        "import sys; from samurai_env.position import parse_variant; from tests.envs.test_vector import digest, make;"
+        "import sys; from samurai_env import parse_variant; from tests.envs.test_vector import digest, make;"
         "print(digest(make(parse_variant(sys.argv[1]), 5, threads=int(sys.argv[2])), 120))"
     )
     expected = digest(make(variant, 5), 120)

@@ -26,7 +26,7 @@ def cooperative_games():
 def test_cooperative_table_goes_on_where_it_was_stopped(game, tmp_path):
     console = Console(quiet=True)
     fewest = find_game(game).players[0]
-    config = cooperative.Config(game, ("random",), (fewest,), games=20, output=tmp_path, processes=2)
+    config = cooperative.Config(f"{game} players={fewest}", ("random",), games=20, output=tmp_path, processes=2)
     first = cooperative.play(config, console)
     saved = json.loads((tmp_path / "wins.json").read_text())
     # One chunk is lost, and more games are wanted: only those are played, and the rest stays.
@@ -71,7 +71,7 @@ def test_play_hides_what_is_secret_and_explains_errors(tmp_path, monkeypatch):
 
 def test_play_refuses_wrong_numbers():
     with pytest.raises(ValueError, match="needs 2 opponents, not 3"):
-        play.main(play.Config(("random", "random", "random"), num_players=3), Console(quiet=True))
+        play.main(play.Config(("random", "random", "random"), game="samurai players=3"), Console(quiet=True))
     with pytest.raises(ValueError, match="seat is a number from 0 to 1"):
         play.main(play.Config(seat=2), Console(quiet=True))
 

@@ -22,7 +22,7 @@ PROGRAMS = [
     *("action_gaps", "bench", "cooperative", "distill_rollouts", "leaderboard", "search_variants", "tournament"),
     *("training.config", "watch"),
 ]
-CHECKED_ELSEWHERE = {"num_players", "seed"}  # of the game; of a single deal
+CHECKED_ELSEWHERE = {"seed"}  # of a single deal
 
 
 def made(name):

@@ -51,7 +51,7 @@ def test_more_time_is_more_simulations() -> None:
 
 
 def test_a_comparison_is_kept_and_goes_on(two, tmp_path, monkeypatch) -> None:
-    config = Config("samurai", 3, milliseconds=0.2, opponents=("random",), deals=1, processes=1, output=tmp_path / "o")
+    config = Config("samurai players=3", None, 0.2, ("random",), deals=1, processes=1, output=tmp_path / "o")
     main(config)
     kept = json.loads((tmp_path / "o" / "specs.json").read_text(encoding="utf-8"))
     assert kept["milliseconds"] == 0.2

@@ -16,7 +16,7 @@ from experiments.common.markdown import ROOT
 from experiments.evaluation.matches import Timed
 from experiments.evaluation.matchups import Chunk, Matchup, Results
 from experiments.evaluation.standings import standings
-from samurai_env import Position, make_variant
+from samurai_env import Position, parse_variant
 
 QUIET = Console(quiet=True)
 
@@ -140,7 +140,7 @@ def test_a_meeting_ends_early_whatever_the_number_of_workers(tmp_path):
 
 
 def test_three_players_meet_both_ways(tmp_path):
-    config = config_of(tmp_path, deals=3, num_players=3)
+    config = config_of(tmp_path, deals=3, game="samurai players=3")
     results = tournament.play(config, QUIET)
     found = standings(results, config.agents)
     assert {pair: len(matchup.deals) for pair, matchup in results.matchups.items()} == dict.fromkeys(found.deals, 3)
@@ -151,7 +151,7 @@ def test_three_players_meet_both_ways(tmp_path):
 
 
 def test_a_team_has_one_result(tmp_path):
-    config = config_of(tmp_path, deals=3, game="samurai_spirit", num_players=2, options=("difficulty=easy",))
+    config = config_of(tmp_path, deals=3, game="samurai_spirit players=2 difficulty=easy")
     found = standings(tournament.play(config, QUIET), config.agents)
     assert found.shares["greedy", "random"] == found.shares["random", "greedy"]
     assert found.ratings == found.masses == {}
@@ -266,8 +266,7 @@ SMALL = """
 [[board]]
 name = "ladder-small"
 readme = true
-game = "samurai"
-players = 2
+game = "samurai players=2"
 agents = ["random", "greedy"]
 slow = ["mcts:5"]
 deals = 3
@@ -276,8 +275,7 @@ full_deals = 4
 [[board]]
 name = "long"
 about = "long thought"
-game = "samurai"
-players = 2
+game = "samurai players=2"
 agents = []
 slow = ["greedy", "mcts:7"]
 deals = 1
@@ -286,9 +284,8 @@ chunk = 1
 
 [[team]]
 name = "ladder-team"
-game = "samurai_spirit"
+game = "samurai_spirit players=1"
 vary = "difficulty"
-players = 1
 agents = ["random"]
 deals = 2
 full_deals = 3
@@ -314,7 +311,7 @@ def test_the_leaderboard_is_played_and_written(tmp_path):
     assert "`mcts:5`" in page
     assert "## Samurai, 2 players: long thought\n" in page
     assert "long thought" not in leaderboard.in_short(tmp_path, file)
-    assert "--agents greedy mcts:7 --num-players 2 --deals 2" in page and "--chunk 1" in page
+    assert "--agents greedy mcts:7 --game samurai players=2 --deals 2" in page and "--chunk 1" in page
     assert "`random`, 3 games each:" in page
     assert "| heroic |" in page
     assert "--agents random greedy mcts:5" in page
@@ -335,6 +332,7 @@ def test_a_wrong_list_of_tables_is_refused(tmp_path):
         "[[": "is damaged",
         "[[bord]]\nname = 'x'": r"\[\[bord\]\]",
         SMALL.replace("slow", "slwo"): "no setting 'slwo'",
+        SMALL.replace("deals = 3\n", "deals = 3\nplayers = 2\n"): "part of game, as in 'samurai players=4",
         SMALL.replace("full_deals = 4\n", ""): "ladder-small is wrong: .*missing required field `full_deals`",
     }.items():
         file.write_text(text)
@@ -349,7 +347,7 @@ def test_the_tables_of_the_project_can_be_played():
     boards, teams = leaderboard.read()
     for board in boards:
         assert set(leaderboard.CONTROLS) <= set(board.agents) or (not board.agents and "greedy" in board.slow)
-        assert make_variant(board.game, board.players)
+        assert parse_variant(board.game)
     assert teams
 
 

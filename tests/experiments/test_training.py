@@ -53,7 +53,7 @@ def weights(learner):
 def test_every_game_learns(game, tmp_path):
     players = make_variant(game).game.players
     for n in {players[0], players[-1]}:
-        learner = Learner(small(tmp_path / str(n), game=game, num_players=n))
+        learner = Learner(small(tmp_path / str(n), game=f"{game} players={n}"))
         before = weights(learner).clone()
         learner.collect()
         seen = learner.update()
@@ -276,7 +276,9 @@ def test_advised_runs_repeat_and_resume(tmp_path):
 
 @pytest.mark.parametrize("players", [2, 3])
 def test_decisions_of_opponents_are_played_by_them_and_not_learned(players, tmp_path):
-    learner = Learner(small(tmp_path, num_players=players, opponents=("greedy", "random"), opponent_share=0.75))
+    learner = Learner(
+        small(tmp_path, game=f"samurai players={players}", opponents=("greedy", "random"), opponent_share=0.75)
+    )
     greedy = make_agent("greedy", learner.variant)
     for _ in range(2):
         states, moves = learner.env.states.copy(), np.full(8, -1)

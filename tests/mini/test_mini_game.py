@@ -163,9 +163,7 @@ def test_an_edited_rule_of_a_game_outside_of_the_package_is_noticed(tmp_path) ->
 
 
 def test_watch_writes_a_record_and_pictures(tmp_path, capsys) -> None:
-    watch.main(
-        watch.Config(("mcts:50", "greedy"), "mini", 2, pause=0.0, record=tmp_path / "game.txt", pictures=tmp_path)
-    )
+    watch.main(watch.Config(("mcts:50", "greedy"), "mini", pause=0.0, record=tmp_path / "game.txt", pictures=tmp_path))
     assert "returns by seat" in capsys.readouterr().out
     record = GameRecord.load(tmp_path / "game.txt")
     assert record.over

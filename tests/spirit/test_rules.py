@@ -8,6 +8,7 @@ import pytest
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.game import find_game
 from samurai_env.core.rng import next_seed
+from samurai_env.core.variant_spec import parse_variant
 from samurai_env.display.palette import MARK
 from samurai_env.display.scene import Polygon, Text
 from samurai_env.games.spirit.actions import GROUPS, PLAYER0, names
@@ -29,7 +30,7 @@ from samurai_env.games.spirit.state import (
     RESULTS,
     UNSEEN,
 )
-from samurai_env.position import IllegalActionError, Position, parse_variant
+from samurai_env.position import IllegalActionError, Position
 from tests.spirit.desk import CARD, GAME, Desk
 
 LEVELS = ("easy", "normal", "hard", "heroic")

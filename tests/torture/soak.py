@@ -89,7 +89,9 @@ def training(seed: int) -> Iterator[int]:
 
     torch.set_num_threads(1)
     small = {"hidden": (64, 64), "num_envs": 64, "num_steps": 32, "minibatch_size": 512, "seed": seed}
-    learners = [Learner(Config(game=game, num_players=GAMES[game], **small)) for game in ("samurai", "samurai_spirit")]
+    learners = [
+        Learner(Config(game=f"{game} players={GAMES[game]}", **small)) for game in ("samurai", "samurai_spirit")
+    ]
     while True:
         for learner in learners:
             learner.collect()

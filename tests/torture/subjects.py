@@ -39,8 +39,7 @@ TRAINING: dict[str, Any] = {
 TRAINING |= {"eval_every": 2, "eval_deals": 2, "total_steps": 128 * 6, "device": "cpu"}
 BOARD = """[[board]]
 name = "small"
-game = "samurai"
-players = 2
+game = "samurai players=2"
 agents = ["random", "greedy"]
 deals = 12
 full_deals = 12

@@ -40,7 +40,7 @@ class Seating(Option):
         """`random`, or the names with commas between."""
         return value if value == "random" else ",".join(value)
 
-    def parse(self, name: str, text: str) -> Any:
+    def parse(self, label: str, text: str) -> Any:
         """What `text` wrote; names are looked at by `check`."""
         return text if text == "random" else tuple(text.split(","))
 
@@ -59,14 +59,14 @@ class FirstSeat(Option):
             raise ValueError(f"{label} is a seat, 0 to {num_players - 1}, not {shown(value)}")
         return int(value)
 
-    def parse(self, name: str, text: str) -> Any:
+    def parse(self, label: str, text: str) -> Any:
         """The number written `text`.
 
         Raises:
             ValueError: not a number.
         """
         if not text.isdigit():
-            raise ValueError(f"option {name} is the number of a seat, not {shown(text)}")
+            raise ValueError(f"{label} is the number of a seat, not {shown(text)}")
         return int(text)
 
 
