@@ -1,5 +1,6 @@
 """PettingZoo AEC environment of any game."""
 
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -7,11 +8,13 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import OrderEnforcingWrapper
+from pettingzoo.utils.env_logger import EnvLogger
 
 from samurai_env.core.batch import ILLEGAL, OVER, batch_kernels
 from samurai_env.core.checks import is_seat, whole
 from samurai_env.core.texts import shown
 from samurai_env.envs.common import (
+    ILLEGAL_REWARD,
     RENDER_MODES,
     REWARDS,
     Seeds,
@@ -19,9 +22,9 @@ from samurai_env.envs.common import (
     check_render_mode,
     ending,
     make_variant,
-    observation_space,
     render,
 )
+from samurai_env.envs.spaces import OBSERVATIONS, LegalDiscrete, observation_space, state_space
 from samurai_env.position import IllegalActionError, Position
 
 
@@ -31,7 +34,8 @@ class GameAEC(AECEnv):
     Observations are `{"observation": int8 array, "action_mask": int8 (num_actions,)}`; the mask is all zero for
     an agent that is not to act. It also stands in `infos[agent]["action_mask"]` of the agent to act. At the end
     every agent's info has "returns" (float64, every seat's) and what else the game tells of its end. A game that
-    ends at its own limit of decisions is truncated, every other end is a termination.
+    ends at its own limit of decisions is truncated, every other end is a termination. `action_space(agent).sample()`
+    draws a legal action for the agent to act, and `state()` is what all seats see.
 
     Args:
         game: name of the game.
@@ -40,9 +44,12 @@ class GameAEC(AECEnv):
         reward: "result": the returns at the end, 0 before; "shaped": plus the growth of the game's `potential`.
         render_mode: "ansi", "svg" or "rgb_array".
         viewer: seat whose secrets pictures may show; None shows all.
+        observation: "dict" as above; "box": the observation alone, for learners that refuse dicts. The mask is then in
+            `infos[agent]["action_mask"]`.
         options: the game's options.
 
     Raises:
+        TypeError: an unknown keyword.
         ValueError: an argument that is not possible; the text says what is.
     """
 
@@ -56,9 +63,11 @@ class GameAEC(AECEnv):
         reward: str = "result",
         render_mode: str | None = None,
         viewer: int | None = None,
+        observation: str = "dict",
         **options: Any,
     ) -> None:
         check_choice("reward", reward, REWARDS)
+        check_choice("observation", observation, OBSERVATIONS)
         check_render_mode(render_mode)
         self.variant = make_variant(type(self), game, num_players, options)
         if viewer is not None and not is_seat(viewer, self.variant.num_players):
@@ -75,8 +84,14 @@ class GameAEC(AECEnv):
         self._observation = np.zeros(self._shape, np.int8)
         self._seeds = Seeds()
         self._position: Position | None = None
-        self.observation_spaces = dict.fromkeys(self.possible_agents, observation_space(self.variant, self.encoding))
-        self.action_spaces = {agent: spaces.Discrete(self.variant.num_actions) for agent in self.possible_agents}
+        space = observation_space(self.variant, self.encoding, observation)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, space)
+        self.state_space = state_space(self.variant, self.encoding)
+        self.action_spaces = {
+            agent: LegalDiscrete(self.variant.num_actions, partial(self._sampling_mask, agent))
+            for agent in self.possible_agents
+        }
+        self._boxed = observation == "box"
         self._bind()
 
     def _bind(self) -> None:
@@ -93,14 +108,20 @@ class GameAEC(AECEnv):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        for agent, space in self.action_spaces.items():
+            space.legal_mask = partial(self._sampling_mask, agent)
         self._bind()
+
+    def _sampling_mask(self, agent: str) -> np.ndarray | None:
+        """What is legal for the agent to act; None for the others, who may sample anything."""
+        return self._mask if self._position is not None and agent == self._observer else None
 
     def observation_space(self, agent: str) -> spaces.Space:
         """The same for every agent."""
         return self.observation_spaces[agent]
 
-    def action_space(self, agent: str) -> spaces.Discrete:
-        """Equal for all agents, but each samples from its own."""
+    def action_space(self, agent: str) -> LegalDiscrete:
+        """Equal for all agents, but each samples from its own: what is legal now for the agent to act."""
         return self.action_spaces[agent]
 
     @property
@@ -156,13 +177,27 @@ class GameAEC(AECEnv):
         self.agent_selection = self._observer = self.possible_agents[seat]
         self.infos[self._observer] = {"action_mask": self._mask}
 
-    def observe(self, agent: str) -> dict[str, np.ndarray]:
+    def observe(self, agent: str) -> dict[str, np.ndarray] | np.ndarray:
         """What `agent` sees now, in arrays of its own."""
         if agent == self._observer:
-            return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
-        out = np.empty(self._shape, np.int8)
-        self._write_observation(self._states, 0, self._seats[agent], out)
-        return {"observation": out, "action_mask": self._no_mask.copy()}
+            out, mask = self._observation.copy(), self._mask
+        else:
+            out, mask = np.empty(self._shape, np.int8), self._no_mask
+            self._write_observation(self._states, 0, self._seats[agent], out)
+        return out if self._boxed else {"observation": out, "action_mask": mask.copy()}
+
+    def state(self) -> np.ndarray:
+        """What all seats see, int8 (players, ...): row i is the observation of `player_i`, for centralised critics.
+
+        What no seat sees, such as the order of a stack, is not in it.
+
+        Raises:
+            AttributeError: before the first reset.
+        """
+        out = np.empty(self.state_space.shape, np.int8)
+        for seat in range(len(out)):
+            self._write_observation(self.position.states, 0, seat, out[seat])
+        return out
 
     def step(self, action: int | None) -> None:
         """Carry out one decision of `agent_selection`.
@@ -200,6 +235,23 @@ class GameAEC(AECEnv):
         else:
             self._look(seat)
 
+    def forfeit(self) -> None:
+        """End the game because of an illegal action: the agent to act gets -1, the others 0, as PettingZoo has it.
+
+        Both terminations and truncations become true, since the game has not come to its own end.
+        """
+        loser = self.agent_selection
+        self._cumulative_rewards[loser] = 0.0
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self.rewards[loser] = ILLEGAL_REWARD
+        self._accumulate_rewards()
+        self.terminations = dict.fromkeys(self.agents, True)
+        self.truncations = dict.fromkeys(self.agents, True)
+        self._observer = None
+        returns = np.array([self.rewards[agent] for agent in self.agents])
+        self.infos = {agent: {"action_mask": self._no_mask.copy(), "returns": returns.copy()} for agent in self.agents}
+        self._deads_step_first()
+
     def _reward(self, over: bool) -> None:
         rewards = self.position.returns() if over else np.zeros(self.variant.num_players)
         if self._shaped:
@@ -229,8 +281,12 @@ class GameAEC(AECEnv):
         """Nothing is held open."""
 
 
-class OrderChecked(OrderEnforcingWrapper):
-    """PettingZoo's check of the order of calls, with a short way to what every step looks up."""
+class CheckedAEC(OrderEnforcingWrapper):
+    """PettingZoo's check of the order of calls, and the end of a game by an illegal action.
+
+    An illegal action ends the game as PettingZoo's `TerminateIllegalWrapper` does around its classic games, with its
+    warning. This one looks at no mask for that, and has a short way to what every step looks up.
+    """
 
     agents = property(attrgetter("env.agents"))
     agent_selection = property(attrgetter("env.agent_selection"))
@@ -239,10 +295,26 @@ class OrderChecked(OrderEnforcingWrapper):
         """Observation, reward, terminated, truncated, info of the agent to act, as `AECEnv.last`."""
         return self.env.last(observe) if self._has_reset else super().last(observe)
 
+    def step(self, action: int | None) -> None:
+        """Carry out one decision of `agent_selection`; an illegal one ends the game.
+
+        Raises:
+            IllegalActionError: there is no such action at all, or None for an agent that is to act.
+            TypeError: the action is not an integer.
+            ValueError: another action than None for an agent whose game is over.
+        """
+        try:
+            super().step(action)
+        except IllegalActionError:
+            if action is None or not 0 <= action < self.env.variant.num_actions:
+                raise
+            EnvLogger.warn_on_illegal_move()
+            self.env.forfeit()
+
     def __str__(self) -> str:
         return str(self.env)
 
 
-def wrapped(game: str, **kwargs: Any) -> OrderChecked:
-    """`GameAEC` with PettingZoo's check of the order of calls; actions are checked by the environment itself."""
-    return OrderChecked(GameAEC(game, **kwargs))
+def wrapped(game: str, **kwargs: Any) -> CheckedAEC:
+    """`GameAEC` with PettingZoo's check of the order of calls; an illegal action ends the game."""
+    return CheckedAEC(GameAEC(game, **kwargs))

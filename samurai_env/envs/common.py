@@ -1,11 +1,10 @@
-"""What the three kinds of environment share: spaces, options, seeds, the end of a game, pictures."""
+"""What the three kinds of environment share: options, seeds, the end of a game, pictures."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 
 from samurai_env.core.checks import checked_seed
 from samurai_env.core.game import Variant, find_game
@@ -13,6 +12,7 @@ from samurai_env.core.rng import next_seed
 from samurai_env.core.texts import shown
 
 REWARDS = ("result", "shaped")
+ILLEGAL_REWARD = -1.0  # for the seat whose illegal action ends a game, as in PettingZoo's classic games
 RENDER_MODES = ("ansi", "svg", "rgb_array")
 
 
@@ -20,52 +20,19 @@ def make_variant(environment: type, game: str, num_players: int | None, options:
     """The variant of a game named by the keyword arguments of an environment of this class.
 
     Raises:
-        ValueError: unknown keyword or impossible value.
+        TypeError: unknown keyword, in Python's words: some learners probe for keywords and look for them.
+        ValueError: impossible value.
     """
     found = find_game(game)
     for name in options:
         if name not in found.options:
             takes = inspect.signature(environment).parameters.values()
             own = [p.name for p in takes if p.kind is not inspect.Parameter.VAR_KEYWORD and p.name != "game"]
-            raise ValueError(
-                f"there is no keyword {shown(name)}; {environment.__name__} takes {', '.join(own)}, "
+            raise TypeError(
+                f"{environment.__name__} got an unexpected keyword argument {shown(name)}; it takes {', '.join(own)}, "
                 f"and the options of {found.title}: {', '.join(found.options)}"
             )
     return found.variant(num_players, **options)
-
-
-def observation_space(variant: Variant, encoding: str | None) -> spaces.Dict:
-    """`{"observation", "action_mask"}`, both int8."""
-    low, high = variant.encoding(encoding).limits()
-    return spaces.Dict(
-        {
-            "observation": spaces.Box(low, high, dtype=np.int8),
-            "action_mask": spaces.Box(0, 1, (variant.num_actions,), np.int8),
-        }
-    )
-
-
-class LegalDiscrete(spaces.Discrete):
-    """A `Discrete` space whose `sample()` without a mask draws among the actions that are legal now.
-
-    A copy of it alone, such as learners put into saved models, knows no game and draws among all actions.
-    """
-
-    def __init__(self, n: int, legal_mask: Callable[[], np.ndarray | None]) -> None:
-        super().__init__(n)
-        self.legal_mask: Callable[[], np.ndarray | None] | None = legal_mask
-
-    def sample(self, mask: np.ndarray | None = None, probability: np.ndarray | None = None) -> np.int64:
-        """A random action, legal unless a mask or probabilities say otherwise; any action before the first reset."""
-        if mask is None and probability is None and self.legal_mask is not None:
-            mask = self.legal_mask()
-        return super().sample(mask, probability)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, spaces.Discrete) and self.n == other.n and self.start == other.start
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "legal_mask": None}
 
 
 def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -17,9 +17,12 @@ def aec_functions(game: str) -> tuple[Callable[..., OrderEnforcingWrapper], Call
         reward: str = "result",
         render_mode: str | None = None,
         viewer: int | None = None,
+        observation: str = "dict",
         **options: Any,
     ) -> OrderEnforcingWrapper:
-        """The environment with PettingZoo's check of the order of calls.
+        """The environment with PettingZoo's check of the order of calls; an illegal action ends the game.
+
+        As in PettingZoo's classic games, the agent of the illegal action gets -1 and a warning is printed.
 
         Args:
             num_players: number of players; the game's smallest if None.
@@ -27,12 +30,14 @@ def aec_functions(game: str) -> tuple[Callable[..., OrderEnforcingWrapper], Call
             reward: "result": the returns at the end, 0 before; "shaped": plus the growth of the game's `potential`.
             render_mode: "ansi", "svg" or "rgb_array".
             viewer: seat whose secrets pictures may show; None shows all.
+            observation: "dict" of observation and mask; "box": the observation alone, the mask only in `infos`.
             options: the game's options, see its page in docs/.
 
         Returns:
             The wrapped `samurai_env.envs.aec.GameAEC`, which says what observations and infos hold.
 
         Raises:
+            TypeError: an unknown keyword.
             ValueError: an argument that is not possible; the text says what is.
         """
         return wrapped(
@@ -42,6 +47,7 @@ def aec_functions(game: str) -> tuple[Callable[..., OrderEnforcingWrapper], Call
             reward=reward,
             render_mode=render_mode,
             viewer=viewer,
+            observation=observation,
             **options,
         )
 
@@ -51,10 +57,14 @@ def aec_functions(game: str) -> tuple[Callable[..., OrderEnforcingWrapper], Call
         reward: str = "result",
         render_mode: str | None = None,
         viewer: int | None = None,
+        observation: str = "dict",
         **options: Any,
     ) -> GameAEC:
-        """The environment itself, without the check of the order of calls: faster; the arguments are those of `env`."""
-        return GameAEC(game, num_players, encoding, reward, render_mode, viewer, **options)
+        """The environment itself, without checks of order: faster. The arguments are those of `env`.
+
+        An illegal action raises `IllegalActionError` and changes nothing.
+        """
+        return GameAEC(game, num_players, encoding, reward, render_mode, viewer, observation, **options)
 
     for function in (env, raw_env):  # found by name, as pickle does it
         function.__module__, function.__qualname__ = f"samurai_env.{game}_v0", function.__name__

@@ -1,6 +1,6 @@
 """Gymnasium environment of any game for one learner: the other seats are played for it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -9,27 +9,26 @@ from gymnasium.error import ResetNeeded
 
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.bits import pick_legal
-from samurai_env.core.checks import is_seat, whole
+from samurai_env.core.checks import checked_integers, is_seat, whole
 from samurai_env.core.rng import below, mix
 from samurai_env.core.texts import shown
 from samurai_env.envs.common import (
+    ILLEGAL_REWARD,
     RENDER_MODES,
     REWARDS,
-    LegalDiscrete,
     Seeds,
     check_choice,
     check_render_mode,
     ending,
     make_variant,
-    observation_space,
     render,
 )
+from samurai_env.envs.opponents import OPPONENTS_STREAM, Opponent, Player, decision_keys, players_of
+from samurai_env.envs.spaces import OBSERVATIONS, LegalDiscrete, observation_space
 from samurai_env.position import IllegalActionError, Position
 
-# A player of one seat: from what the seat sees, {"observation", "action_mask"}, to an action.
-Opponent = Callable[[dict[str, np.ndarray]], int]
-READY = ("random", "greedy")
-OPPONENTS_STREAM = np.uint64(0x6F70706F6E656E74)  # keeps their random numbers apart from the game's
+ILLEGAL_ACTIONS = ("terminate", "raise")
+Step = tuple[dict[str, np.ndarray] | np.ndarray, float, bool, bool, dict[str, Any]]
 
 
 class GameEnv(gymnasium.Env):
@@ -43,17 +42,23 @@ class GameEnv(gymnasium.Env):
     Args:
         game: name of the game.
         num_players: number of players; the game's smallest if None.
-        opponents: who plays the other seats: "random", "greedy" (the heuristic policy), a callable from the seat's
-            observation (a dict as above) to an action, or a sequence with one of these for each other seat,
-            clockwise from the learner's.
+        opponents: who plays the other seats: "random", "greedy" (the heuristic policy), an agent's spec such as
+            "mcts:100", an agent (`agents.api`), a callable from the seat's observation (always a dict as above) to an
+            action, or a sequence with one of these for each other seat, clockwise from the learner's.
         seat: the learner's seat, "random" for a new one each game, or "all" to decide for every seat in turn; the
             reward is then what the step brought the seat that decided.
         encoding: how observations are written; the game's first if None.
         reward: "result": the return at the end, 0 before; "shaped": plus the growth of the game's `potential`.
         render_mode: "ansi", "svg" or "rgb_array".
+        observation: "dict" as above; "box": the observation alone, for learners that refuse dicts. The mask is then in
+            `info["action_mask"]` and `action_masks()`.
+        illegal_action: "terminate": an illegal action ends the episode with reward -1 and a warning, as in PettingZoo's
+            classic games, so that learners and checkers that know no masks survive; "raise": it is an error.
         options: the game's options.
 
     Raises:
+        ModuleNotFoundError: an agent's spec, where the agents cannot be imported.
+        TypeError: an unknown keyword.
         ValueError: an argument that is not possible, a wrong number of opponents; the text says what is.
     """
 
@@ -64,37 +69,35 @@ class GameEnv(gymnasium.Env):
         self,
         game: str,
         num_players: int | None = None,
-        opponents: str | Opponent | Sequence[str | Opponent] = "random",
+        opponents: Opponent | Sequence[Opponent] = "random",
         seat: int | str = 0,
         encoding: str | None = None,
         reward: str = "result",
         render_mode: str | None = None,
+        observation: str = "dict",
+        illegal_action: str = "terminate",
         **options: Any,
     ) -> None:
         check_choice("reward", reward, REWARDS)
+        check_choice("observation", observation, OBSERVATIONS)
+        check_choice("illegal_action", illegal_action, ILLEGAL_ACTIONS)
         check_render_mode(render_mode)
         self.variant = make_variant(type(self), game, num_players, options)
         players = range(self.variant.num_players)
-        if isinstance(opponents, str) or callable(opponents):
-            opponents = [opponents] * (len(players) - 1)
-        if not isinstance(opponents, Sequence):
-            raise ValueError(f"opponents are a name, a callable or a sequence of these, not {shown(opponents)}")
-        if len(opponents) != len(players) - 1:
-            needed = f"{len(players) - 1} opponent{'s' * (len(players) != 2)}"
-            raise ValueError(f"{self.variant.spec} needs {needed}, not {len(opponents)}")
-        for opponent in opponents:
-            if not callable(opponent) and not (isinstance(opponent, str) and opponent in READY):
-                raise ValueError(f"an opponent is one of {', '.join(READY)} or a callable, not {shown(opponent)}")
         if not (seat in ("random", "all") if isinstance(seat, str) else is_seat(seat, len(players))):
             raise ValueError(f"seat is a number from 0 to {players[-1]}, 'random' or 'all', not {shown(seat)}")
-        self.opponents = list(opponents)
+        self.opponents = opponents
+        self._players = players_of(self.variant, opponents)
         self.encoding = self.variant.encoding_name(encoding)
         self.render_mode = render_mode
-        self.observation_space = observation_space(self.variant, self.encoding)
+        self.observation_space = observation_space(self.variant, self.encoding, observation)
         self.action_space = LegalDiscrete(self.variant.num_actions, self._sampling_mask)
         self.seat = 0 if isinstance(seat, str) else int(seat)
         self._seat_choice = seat
         self._shaped = reward == "shaped"
+        self._boxed = observation == "box"
+        self._raises = illegal_action == "raise"
+        self._forfeited = self._warned = False
         self._seeds = Seeds()
         self._position: Position | None = None
         self._move: list[int] = []
@@ -103,8 +106,13 @@ class GameEnv(gymnasium.Env):
         self._choices = np.zeros((1, self.variant.num_actions), np.int8)
         self._chosen = np.zeros(1, np.int64)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the players, which a copy makes again: an agent may hold what cannot be copied."""
+        return {name: value for name, value in self.__dict__.items() if name != "_players"}
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._players = players_of(self.variant, self.opponents)
         self.action_space.legal_mask = self._sampling_mask
 
     @property
@@ -120,7 +128,7 @@ class GameEnv(gymnasium.Env):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    ) -> tuple[dict[str, np.ndarray] | np.ndarray, dict[str, Any]]:
         """Begin the game of `seed`; without one, the game that follows the last (or a random first one).
 
         Raises:
@@ -131,6 +139,7 @@ class GameEnv(gymnasium.Env):
         super().reset(seed=None if seed is None else begun)
         self._position = Position(self.variant, begun)
         self._move = []
+        self._forfeited = False
         # A stream of its own, so that opponents' choices do not hang on the learner's use of `np_random`.
         self._rng = np.array([mix(np.uint64(begun) ^ OPPONENTS_STREAM)], np.uint64)
         if self._seat_choice == "random":
@@ -141,17 +150,25 @@ class GameEnv(gymnasium.Env):
         self._potential = self.position.potential()
         return self._observe(self.seat), self._info()[0]
 
-    def step(self, action: int | np.integer) -> tuple[dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
+    def step(self, action: int | np.integer) -> Step:
         """Carry out a decision of the learner's seat and all that follows until it decides again.
 
         Raises:
-            IllegalActionError: the action is not legal, or the game is over; nothing has changed. Or an opponent's
-                action is not legal: the text names its seat, which is to move.
+            IllegalActionError: there is no such action, the game is over, or the action is illegal and
+                `illegal_action="raise"`; nothing has changed. Or an opponent's action is illegal: the text names it
+                and its seat, which is to move.
             ResetNeeded: before the first reset.
             TypeError: the action, or that of an opponent, is not an integer.
         """
-        actor = self.seat
-        self._carry_out(whole("an action", action))
+        actor, action = self.seat, whole("an action", action)
+        if self._forfeited:
+            raise IllegalActionError(f"action {shown(action)} after the end of the game; reset to begin another")
+        try:
+            self._carry_out(action)
+        except IllegalActionError as error:
+            if self._raises or self.position.over or not 0 <= action < self.variant.num_actions:
+                raise
+            return self._forfeit(error)
         self._play_others()
         over = self.position.over
         if self._seat_choice == "all" and not over:
@@ -159,13 +176,27 @@ class GameEnv(gymnasium.Env):
         info, truncated = self._info()
         return self._observe(self.seat), self._reward(actor), over and not truncated, truncated, info
 
+    def _forfeit(self, error: IllegalActionError) -> Step:
+        """End the episode because of the learner's illegal action, which the error describes."""
+        if not self._warned:
+            gymnasium.logger.warn(f"{error}; it ends the episode with reward {ILLEGAL_REWARD:g}. This is said once")
+        self._forfeited = self._warned = True
+        returns = np.zeros(self.variant.num_players)
+        returns[self.seat] = ILLEGAL_REWARD
+        return self._observe(self.seat), ILLEGAL_REWARD, True, False, {**self._info()[0], "returns": returns}
+
     def action_masks(self) -> np.ndarray:
         """Legal actions now as bool, shape (num_actions,), the name that sb3-contrib's MaskablePPO asks for."""
-        return self.position.legal_mask().astype(bool)
+        return self._mask().astype(bool)
+
+    def _mask(self) -> np.ndarray:
+        """Legal actions as int8; all zero once the game is over."""
+        mask = self.position.legal_mask()
+        return np.zeros_like(mask) if self._forfeited else mask
 
     def _sampling_mask(self) -> np.ndarray | None:
         position = self._position
-        return None if position is None or position.over else position.legal_mask()
+        return None if position is None or position.over or self._forfeited else position.legal_mask()
 
     def _carry_out(self, action: int) -> None:
         position = self.position
@@ -179,15 +210,21 @@ class GameEnv(gymnasium.Env):
             return
         position, players = self.position, self.variant.num_players
         while not position.over and (seat := position.seat) != self.seat:
-            opponent = self.opponents[(seat - self.seat) % players - 1]
-            if isinstance(opponent, str):
-                action = self._ready(opponent)
-            else:
-                action = whole(f"the action of the opponent on seat {seat}", opponent(self._observe(seat)))
+            player = self._players[(seat - self.seat) % players - 1]
+            action = self._ready(player.ready) if player.ready else self._asked(player, seat)
             try:
                 self._carry_out(action)
             except IllegalActionError as error:
-                raise IllegalActionError(f"the opponent on seat {seat}: {error}") from None
+                raise IllegalActionError(f"opponent {player.name} on seat {seat}: {error}") from None
+
+    def _asked(self, player: Player, seat: int) -> int:
+        """A decision of an agent or a callable."""
+        what = f"the action of opponent {player.name} on seat {seat}"
+        if player.act is None:
+            assert player.choose is not None
+            return whole(what, player.choose(self._seen(seat)))
+        states = self.position.states.copy()
+        return int(checked_integers(what, player.act(states, decision_keys(states)), (1,))[0])
 
     def _ready(self, name: str) -> int:
         """A decision of one of the ready opponents: any, or any of those that the heuristic policy scores highest."""
@@ -199,9 +236,13 @@ class GameEnv(gymnasium.Env):
         pick_legal(self._choices, self._rng, self._chosen)
         return int(self._chosen[0])
 
-    def _observe(self, seat: int) -> dict[str, np.ndarray]:
-        """What the seat sees; it is the one to move, or the game is over."""
-        return {"observation": self.position.observe(seat, self.encoding), "action_mask": self.position.legal_mask()}
+    def _observe(self, seat: int) -> dict[str, np.ndarray] | np.ndarray:
+        """What the learner is given of a seat; it is the one to move, or the game is over."""
+        return self.position.observe(seat, self.encoding) if self._boxed else self._seen(seat)
+
+    def _seen(self, seat: int) -> dict[str, np.ndarray]:
+        """What a seat sees, with its legal actions."""
+        return {"observation": self.position.observe(seat, self.encoding), "action_mask": self._mask()}
 
     def _reward(self, seat: int) -> float:
         """What has come to `seat` since the last call."""
@@ -214,7 +255,7 @@ class GameEnv(gymnasium.Env):
 
     def _info(self) -> tuple[dict[str, Any], bool]:
         """The info, and whether the game was cut off."""
-        info: dict[str, Any] = {"action_mask": self.position.legal_mask(), "seat": self.seat}
+        info: dict[str, Any] = {"action_mask": self._mask(), "seat": self.seat}
         if not self.position.over:
             return info, False
         details, truncated = ending(self.variant, self.position.record)

@@ -24,10 +24,10 @@ from samurai_env.envs.common import (
     check_choice,
     ending,
     make_variant,
-    observation_space,
     random_seed,
 )
 from samurai_env.envs.guard import Guard
+from samurai_env.envs.spaces import observation_space
 from samurai_env.position import IllegalActionError, Position
 
 MODES = {

@@ -13,6 +13,8 @@ import numpy as np
 import pettingzoo
 import pytest
 from pettingzoo.test import api_test, render_test, seed_test
+from pettingzoo.test.state_test import test_state as pettingzoo_test_state
+from pettingzoo.test.state_test import test_state_space as pettingzoo_test_state_space
 from pettingzoo.utils import OrderEnforcingWrapper
 from pettingzoo.utils.env_logger import EnvLogger
 
@@ -438,6 +440,84 @@ def test_an_illegal_action_changes_nothing(variant) -> None:
 
 
 @smallest
+def test_env_survives_illegal_actions(variant) -> None:
+    """As PettingZoo's classic games: the game ends, its agent gets -1, the others nothing."""
+    env = wrapped_env(variant)
+    env.reset(seed=3)
+    advance(env, 3, 4)
+    loser, action = env.agent_selection, int((env.last()[4]["action_mask"] == 0).argmax())
+    for wrong, error in ((-1, IllegalActionError), (variant.num_actions, IllegalActionError), ("0", TypeError)):
+        with pytest.raises(error):
+            env.step(wrong)
+    assert not over(env)
+    env.step(action)
+    assert "Illegal move made" in EnvLogger.mqueue[-1]
+    left = []
+    for agent in env.agent_iter():
+        observed, reward, terminated, truncated, info = env.last()
+        assert (terminated, truncated) == (True, True)
+        assert reward == info["returns"][env.possible_agents.index(agent)] == (-1.0 if agent == loser else 0.0)
+        assert not observed["action_mask"].any()
+        env.step(None)
+        left.append(agent)
+    assert sorted(left) == env.possible_agents
+    env.reset(seed=3)
+    assert not over(env)
+
+
+@smallest
+def test_unmasked_samples_are_legal_for_the_agent_to_act(variant) -> None:
+    env = wrapped_env(variant)
+    for one in (env, copy.deepcopy(env)):
+        one.reset(seed=3)
+        for agent in one.agent_iter():
+            if over(one):
+                break
+            action = one.action_space(agent).sample()
+            assert one.infos[agent]["action_mask"][action]
+            one.step(action)
+        assert one.action_space("player_0").sample() in one.action_space("player_0")
+        if not any(one.truncations.values()):
+            assert one.infos["player_0"]["returns"].tolist() == one.unwrapped.position.returns().tolist()
+
+
+@smallest
+def test_pettingzoo_state(variant) -> None:
+    """PettingZoo's test; what all seats see, and nothing that none of them sees."""
+    for encoding in variant.game.encodings:
+        env = wrapped_env(variant, encoding=encoding)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "more than 3 dimensions", and limits that are equal
+            pettingzoo_test_state_space(env)
+            pettingzoo_test_state(env, 20)
+        env.reset(seed=1)
+        advance(env, 1, 9)
+        state = env.state()
+        assert state.dtype == np.int8
+        for row, agent in zip(state, env.possible_agents, strict=True):
+            assert np.array_equal(row, env.observe(agent)["observation"])
+    with pytest.raises(AttributeError, match="before reset"):
+        raw(variant).state()
+
+
+@smallest
+def test_the_observation_alone(variant) -> None:
+    plain, boxed = raw(variant), raw(variant, observation="box")
+    plain.reset(seed=1)
+    boxed.reset(seed=1)
+    for env in (plain, boxed):
+        advance(env, 1, 5)
+    for agent in plain.agents:
+        seen = boxed.observe(agent)
+        assert seen in boxed.observation_space(agent)
+        assert np.array_equal(seen, plain.observe(agent)["observation"])
+    agent = plain.agent_selection
+    assert np.array_equal(boxed.infos[agent]["action_mask"], plain.infos[agent]["action_mask"])
+    found = checked_by_pettingzoo(wrapped_env(variant, observation="box"))
+    assert not {text for text in found if "mask" in text}
+
+
+@smallest
 def test_calls_before_reset(variant) -> None:
     env = wrapped_env(variant)
     for call in (lambda: env.step(0), lambda: env.observe("player_0"), env.render, env.agent_iter):
@@ -462,10 +542,10 @@ def test_an_agent_that_does_not_exist(variant) -> None:
     ("arguments", "message"),
     [
         ({"num_players": 99}, "players, not 99"),
-        ({"colour": "red"}, "no keyword 'colour'; GameAEC takes num_players, encoding, reward, render_mode, viewer"),
         ({"encoding": "pixels"}, "has no encoding 'pixels'; it has"),
         ({"reward": "gold"}, "reward is one of result, shaped, not 'gold'"),
         ({"reward": None}, "reward is one of result, shaped, not None"),
+        ({"observation": "text"}, "observation is one of dict, box, not 'text'"),
         ({"render_mode": "human"}, "render_mode is one of ansi, svg, rgb_array, not 'human'"),
         ({"viewer": 9}, "viewer is a seat from 0 to .* not 9"),
         ({"viewer": "me"}, "viewer is a seat from 0 to .* not 'me'"),
@@ -474,6 +554,18 @@ def test_an_agent_that_does_not_exist(variant) -> None:
 def test_wrong_arguments(variant, arguments, message) -> None:
     with pytest.raises(ValueError, match=message):
         GameAEC(variant.game.name, **arguments)
+
+
+@smallest
+def test_an_unknown_keyword(variant) -> None:
+    """Python's own words, which learners that probe for keywords look for, and the keywords that there are."""
+    for make in (GameAEC, wrapped, import_module(f"samurai_env.{variant.game.name}_v0").env):
+        with pytest.raises(
+            TypeError, match="got an unexpected keyword argument 'frameskip'; it takes num_players"
+        ) as e:
+            make(*() if "env" in make.__name__ else (variant.game.name,), frameskip=4)
+        assert all(name in str(e.value) for name in ("viewer", "observation", *variant.game.options))
+        assert len(str(e.value)) < 300
 
 
 def test_a_game_that_does_not_exist() -> None:
