@@ -44,7 +44,7 @@ ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
     (
         ("samurai_env/envs", ("samurai_env.envs",)),
         (
-            "position, record, batch",
+            "position, game record, batch",
             ("samurai_env.position", "samurai_env.game_record", "samurai_env.game_batch", "samurai_env.perft"),
         ),
     ),

@@ -34,7 +34,7 @@ def picture(spec: str, seed: int, decisions: int) -> np.ndarray:
         action = int(agent.act(position.states, np.array([position.steps], np.uint64))[0])
         last = [*last, action] if position.mid_move else [action]
         position.step(action)
-    return rgb_array(variant.game.scene(position.record, position.seat, last))
+    return rgb_array(variant.game.scene(position.state, position.seat, last))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

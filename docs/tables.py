@@ -49,7 +49,7 @@ def facts(game: Game, *own: tuple[str, Any]) -> str:
     rows += [
         ["action ids", *(v.num_actions for v in variants)],
         ["decisions in a game, at most", *(v.max_steps for v in variants)],
-        ["bytes of a record", *(v.dtype.itemsize for v in variants)],
+        ["bytes of a state", *(v.dtype.itemsize for v in variants)],
     ]
     rows += [[f"shape of `{name}`", *(times(v.encoding(name).shape) for v in variants)] for name in game.encodings]
     return table(["", *columns(game).values()], rows)
@@ -202,7 +202,7 @@ def spirit_action_ids() -> str:
 
 def turn(env: Any) -> Iterator[str]:
     """The actions of a turn that plays a ship, then a plain land tile, and ends."""
-    hand = env.position.record["hand"][env.position.seat]
+    hand = env.position.state["hand"][env.position.seat]
     on_land = int(tiles.PLAIN) & int(tiles.ON_LAND) & ~int(tiles.EXCHANGES)
     for allowed in (int(tiles.SHIPS), on_land):
         yield next(tiles.KIND_CODES[k] for k in range(tiles.KINDS) if hand[k] and 1 << k & allowed)
@@ -217,7 +217,7 @@ def trace_seed() -> int:
     for seed in range(1000):
         env = samurai_v0.raw_env(first_hand="random", figure_setup="random")
         env.reset(seed=seed)
-        kinds_held = int(env.position.record["kinds"][0])
+        kinds_held = int(env.position.state["kinds"][0])
         ships, quick = kinds_held & int(tiles.SHIPS), kinds_held & int(tiles.QUICK)
         if ships.bit_count() == 1 and quick.bit_count() > 1:
             return seed
@@ -234,7 +234,7 @@ def trace() -> str:
 
     def look(action: str) -> None:
         observation, reward, terminated, _, _ = env.last()
-        phase = state.PHASES[int(env.position.record["phase"])]
+        phase = state.PHASES[int(env.position.state["phase"])]
         legal = int(observation["action_mask"].sum())
         number = f"{names.index(action)} `{action}`" if action else ""
         rows.append([len(rows), f"`{env.agent_selection}`", f"`{phase}`", legal, number, reward, terminated])

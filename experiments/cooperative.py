@@ -162,7 +162,7 @@ class Wins:
 
     def write(self) -> None:
         """Write all results with what is needed to repeat them."""
-        record = {
+        contents = {
             "version": __version__,
             "python": platform.python_version(),
             "deal_seeds": f"{MATCH_SEED} + number of the game",
@@ -180,7 +180,7 @@ class Wins:
             ],
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.path, json.dumps(record) + "\n")
+        write_atomically(self.path, json.dumps(contents) + "\n")
 
     def rate(self, agent: str, variant: Variant) -> tuple[Estimate, int] | None:
         """Mean return with its interval, and the number of games; None without games."""

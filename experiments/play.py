@@ -44,7 +44,7 @@ def ask(console: Console, position: Position, record: GameRecord) -> list[int] |
             console.print("legal: " + ", ".join(legal_words(position)), markup=False, highlight=False)
             console.print("or: map, save FILE, quit")
         elif text == "map":
-            console.print(position.variant.game.text(position.record, position.seat), markup=False, highlight=False)
+            console.print(position.variant.game.text(position.state, position.seat), markup=False, highlight=False)
         elif text:
             try:
                 if text.split()[0] != "save":
@@ -60,7 +60,7 @@ def ask(console: Console, position: Position, record: GameRecord) -> list[int] |
 
 def word(position: Position, action: int) -> str:
     """An action of the seat to move as it is typed: the last word of the move that it is or ends."""
-    return position.variant.game.format_move(position.record, [action]).split()[-1]
+    return position.variant.game.format_move(position.state, [action]).split()[-1]
 
 
 def legal_words(position: Position) -> list[str]:
@@ -78,7 +78,7 @@ def typed(position: Position, text: str) -> list[int]:
     if all(word in names for word in text.split()):
         actions = [names.index(word) for word in text.split()]
     else:
-        actions = position.variant.game.parse_move(position.record, text)
+        actions = position.variant.game.parse_move(position.state, text)
     trial = position.clone()
     for action in actions:
         if trial.over or trial.seat != position.seat:
@@ -121,19 +121,19 @@ def main(config: Config, console: Console | None = None) -> None:
     while not position.over:
         if position.seat == config.seat:
             if not position.mid_move:
-                console.print(variant.game.text(position.record, config.seat), markup=False, highlight=False)
+                console.print(variant.game.text(position.state, config.seat), markup=False, highlight=False)
             actions = ask(console, position, record)
             if actions is None:
                 return
         else:
             actions = choose_move(position, players[position.seat])
-            hidden = variant.game.secret(position.record)
-            move = "a move you do not see" if hidden else variant.game.format_move(position.record, actions)
+            hidden = variant.game.secret(position.state)
+            move = "a move you do not see" if hidden else variant.game.format_move(position.state, actions)
             console.print(f"seat {position.seat}: {move}")
         for action in actions:
             position.step(action)
             record.append(action)
-    console.print(variant.game.text(position.record, config.seat), markup=False, highlight=False)
+    console.print(variant.game.text(position.state, config.seat), markup=False, highlight=False)
     console.print(f"returns by seat: {position.returns().tolist()}")
 
 

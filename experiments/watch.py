@@ -67,8 +67,8 @@ def main(config: Config, console: Console | None = None) -> Position:
             position.step(action)
             record.append(action)
         number += 1
-        console.print(variant.game.text(position.record, None), markup=False, highlight=False)
-        console.print(f"{number}. seat {seat} ({specs[seat]}): {variant.game.format_move(before.record, actions)}")
+        console.print(variant.game.text(position.state, None), markup=False, highlight=False)
+        console.print(f"{number}. seat {seat} ({specs[seat]}): {variant.game.format_move(before.state, actions)}")
         if config.pictures:
             draw(position, actions, config.pictures / f"{number:03d}.png")
         time.sleep(config.pause)
@@ -85,7 +85,7 @@ def draw(position: Position, actions: list[int], path: Path) -> None:
     from samurai_env.display import rgb_array
 
     image = BytesIO()
-    imsave(image, rgb_array(position.variant.game.scene(position.record, None, actions)))
+    imsave(image, rgb_array(position.variant.game.scene(position.state, None, actions)))
     write_atomically(path, image.getvalue())
 
 

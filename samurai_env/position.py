@@ -1,4 +1,4 @@
-"""One game as a Python object, for everything that is not in a hurry: envs, records, play, pictures."""
+"""One game as a Python object, where speed matters little: environments, game records, play, rendering."""
 
 import hashlib
 
@@ -22,18 +22,18 @@ class Position:
 
     Attributes:
         variant: the game, number of players and options.
-        states: array with the one record; `states[0]` is what compiled functions take.
+        states: array (1,) of the state; compiled functions take `states[0]`.
     """
 
     def __init__(self, variant: Variant, seed: int = 0) -> None:
-        """Begin the game of `seed` (0 to 2**63 - 1); errors as `reset`."""
+        """Start the game of `seed` (0 to 2**63 - 1); raises as `reset`."""
         self.variant = variant
         self.states = variant.new(1)
         self._words = np.zeros(variant.num_words, np.uint64)
         self.reset(seed)
 
     def reset(self, seed: int) -> None:
-        """Begin another game.
+        """Start another game.
 
         Raises:
             TypeError: the seed is not an integer.
@@ -42,8 +42,8 @@ class Position:
         batch_kernels(self.variant.game).reset_all(self.states, np.array([checked_seed(seed)], np.uint64))
 
     @property
-    def record(self) -> np.void:
-        """The record: fields by name, such as `position.record["seat"]`."""
+    def state(self) -> np.void:
+        """The struct that holds the game: fields by name, such as `position.state["seat"]`."""
         return self.states[0]
 
     @property
@@ -63,7 +63,7 @@ class Position:
 
     @property
     def seed(self) -> int:
-        """The seed this game was begun with."""
+        """The seed of this game."""
         return int(self.states[0]["seed"])
 
     def legal_mask(self, out: np.ndarray | None = None) -> np.ndarray:
@@ -163,7 +163,7 @@ class Position:
         return other
 
     def hash(self) -> str:
-        """16 hexadecimal digits that depend on every bit of the record."""
+        """16 hexadecimal digits that depend on every bit of the state."""
         return hashlib.blake2b(self.states.tobytes(), digest_size=8).hexdigest()
 
     def save(self) -> bytes:
@@ -176,23 +176,23 @@ class Position:
         """The position that `save` wrote.
 
         Raises:
-            ValueError: not such a file, damaged, or a record that no legal game can hold.
+            ValueError: not such a file, damaged, or a state that no legal game can hold.
         """
         if not data.startswith(MAGIC):
             raise ValueError("these bytes are not a position saved by samurai_env")
         body, digest = data[:-16], data[-16:]
         if hashlib.blake2b(body, digest_size=16).digest() != digest:
             raise ValueError("the saved position is damaged: its checksum does not match")
-        spec, _, record = body[len(MAGIC) :].partition(b"\n")
+        spec, _, state = body[len(MAGIC) :].partition(b"\n")
         try:
             variant = parse_variant(spec.decode())
         except UnicodeDecodeError:
             raise ValueError(f"the saved position is of {shown(spec)}, which is no variant") from None
-        if len(record) != variant.dtype.itemsize:
-            raise ValueError(f"the saved record has {len(record)} bytes, {variant.spec} needs {variant.dtype.itemsize}")
+        if len(state) != variant.dtype.itemsize:
+            raise ValueError(f"the saved state has {len(state)} bytes, {variant.spec} needs {variant.dtype.itemsize}")
         position = object.__new__(Position)
         position.variant = variant
-        position.states = np.frombuffer(record, variant.dtype).copy()
+        position.states = np.frombuffer(state, variant.dtype).copy()
         position._words = np.zeros(variant.num_words, np.uint64)
         variant.check(position.states[0])
         return position

@@ -98,7 +98,7 @@ def memory_part(found: Growth) -> str:
                 entry.environment,
             ]
         )
-    head = ["bytes of one game", "record", "mask", "observation, by encoding", "vector environment, all in all"]
+    head = ["bytes of one game", "state", "mask", "observation, by encoding", "vector environment, all in all"]
     return table(head, rows)
 
 

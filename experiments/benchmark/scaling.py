@@ -33,7 +33,7 @@ class Point:
 
 @dataclass
 class Memory:
-    """Bytes of one game: record, mask, observation by encoding, and all that the vector environment holds."""
+    """Bytes of one game: state (`record`), mask, observation by encoding, and all that the vector environment holds."""
 
     variant: str
     record: int

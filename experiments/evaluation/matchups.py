@@ -195,9 +195,9 @@ class Results:
             "versions": versions(),
             "deal_seeds": self.seeds,
         }
-        record = {"variant": self.variant, **self.origin, "networks": self.networks}
-        record["matchups"] = [_as_json(pair, matchup) for pair, matchup in self.matchups.items() if matchup.deals]
-        text = json.dumps(record, separators=(",", ":"))
+        contents = {"variant": self.variant, **self.origin, "networks": self.networks}
+        contents["matchups"] = [_as_json(pair, matchup) for pair, matchup in self.matchups.items() if matchup.deals]
+        text = json.dumps(contents, separators=(",", ":"))
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.path, text + "\n")
 

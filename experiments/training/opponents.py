@@ -146,7 +146,7 @@ class Opponents:
         """Write the opponents' decisions into `actions`.
 
         Args:
-            states: records (games,).
+            states: states (games,).
             actions: int64 (games,), in and out.
 
         Returns:

@@ -52,7 +52,7 @@ def act(states, action, words, mask, observation):
     """`apply` in the first game, then write what the seat to move needs: all of an environment's step in one call.
 
     Args:
-        states: records.
+        states: states (games,).
         action: id of an action.
         words: uint64 scratch.
         mask: int8 (actions,), out: the legal actions after it.
@@ -105,7 +105,7 @@ def determinize_one(states, index, seat, rng):
 
 
 def copy_many(states, copies, amount):
-    """Copy records over and over, going round the games; a measure of its speed."""
+    """Copy states over and over, for measuring the speed of copies."""
     for i in range(amount):
         copies[i % states.shape[0]] = states[i % states.shape[0]]
 
@@ -124,7 +124,7 @@ def write_policy(states, index, logits):
 def perft(states, depth, words):
     """Number of sequences of up to `depth` decisions from `states[0]` that have length `depth` or end the game.
 
-    Supplies lie in the order of the record: a chance event is not a branch. `states` has `depth` rows
+    Supplies lie in the order of the state: a chance event is not a branch. `states` has `depth` rows
     of scratch after the first, `words` (uint64) has `depth` rows.
     """
     total, level = 0, 0

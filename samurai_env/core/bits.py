@@ -8,7 +8,7 @@ from samurai_env.core.checks import checked_array, checked_buffer
 from samurai_env.core.jit import inlined, jit
 from samurai_env.core.rng import below
 
-ONE = np.uint64(1)
+EMPTY, ONE = np.uint64(0), np.uint64(1)
 
 
 @intrinsic

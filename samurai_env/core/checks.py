@@ -133,8 +133,8 @@ def _fits(array: np.ndarray, shape: tuple[int | None, ...]) -> bool:
 
 
 def _form(dtype: np.dtype | str, shape: tuple[int | None, ...]) -> str:
-    """Dtype and shape in words; records have dozens of fields, which say nothing in an error."""
-    name = f"records of {dtype.itemsize} bytes" if isinstance(dtype, np.dtype) and dtype.names else str(dtype)
+    """Dtype and shape in words; states have dozens of fields, which say nothing in an error."""
+    name = f"states of {dtype.itemsize} bytes" if isinstance(dtype, np.dtype) and dtype.names else str(dtype)
     return f"{name} of shape {shown(shape).replace('None', 'any')}"
 
 
@@ -157,13 +157,13 @@ def checked_integers(what: str, values: Any, shape: tuple[int | None, ...]) -> n
 
 
 def checked_games(states: Any, dtype: np.dtype) -> np.ndarray:
-    """Records (games,) of games that still run, as compiled code takes them.
+    """States (games,) of games that still run, as compiled code takes them.
 
-    What the records hold is not looked at beyond that; `Variant.check` does so for records from elsewhere.
+    What the states hold is not looked at beyond that; `Variant.check` does so for states from elsewhere.
 
     Raises:
         TypeError: not a NumPy array.
-        ValueError: another kind of records, or a game that is over.
+        ValueError: another kind of states, or a game that is over.
     """
     states = checked_array("states", states, dtype, (None,))
     over = states["over"]

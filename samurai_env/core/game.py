@@ -1,8 +1,8 @@
 """The contract between a game and everything above it.
 
-A `Game` is what a game's package provides: metadata, the layout of its record, and compiled functions
-over one record. A `Variant` is a game with a number of players and options; all else in the project
-(environments, search, learning, tournaments, records, pictures) is written against these two alone.
+A `Game` is what a game's package provides: metadata, the layout of its state, and compiled functions over one state.
+A `Variant` is a game with a number of players and options. Everything else (environments, search, learning,
+tournaments, game records, rendering) uses these two alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,15 +14,15 @@ import numpy as np
 
 from samurai_env.core.checks import checked_count, is_whole
 from samurai_env.core.encoding import Encoding
-from samurai_env.core.layout import Field, check_record, record_type
+from samurai_env.core.layout import Field, check_state, state_dtype
 from samurai_env.core.texts import shown
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a game: one of a few values; the record field of its name holds the index in `values`.
+    """An option of a game: one of a few values; the state field of the same name holds the index in `values`.
 
-    A subclass may allow values beyond those listed; what they mean is stored by the game's `settings`, not by a field.
+    A subclass may allow further values; the game's `settings` then stores what they mean.
     """
 
     values: tuple[Any, ...]
@@ -30,12 +30,12 @@ class Option:
     meaning: str
 
     def check(self, label: str, value: Any, num_players: int) -> Any:
-        """The value as a variant keeps it (hashable).
+        """Return the value as a variant keeps it (hashable).
 
         Args:
-            label: what the option is called in an error.
-            value: what the caller gave.
-            num_players: the number of players of the variant.
+            label: name of the option in an error.
+            value: the value to check.
+            num_players: of the variant.
 
         Raises:
             ValueError: the option has no such value.
@@ -62,22 +62,22 @@ class Option:
 
 @dataclass(frozen=True)
 class Kernels:
-    """A game's compiled functions. `state` is one record, changed in place; seats are integers.
+    """A game's compiled functions. `state` is a struct, changed in place; seats are integers.
 
     Attributes:
-        reset: `(state, seed)`: begin the game of that seed; option fields must be set.
+        reset: `(state, seed)`: start the game of that seed; option fields must be set.
         legal: `(state, words)`: write the legal action ids as bits of uint64 words; none once over.
         step: `(state, action)`: carry out a legal action. Not checked here.
         returns: `(state, out)`: write the payoff of each seat (float64), all 0 while the game runs.
-        potential: `(state, out)`: write each seat's shaped measure of success so far (float64).
-        determinize: `(state, seat, rng)`: resample all that the seat cannot know.
-        mid_move: `(state)`: whether the decisions so far leave a move of the rulebook half made.
-        observe: by encoding: `(state, seat, out)`: write what the seat sees (int8).
-        heuristic_value: `(state, out)`: write the return each seat can expect (float64), for a state that is not over.
+        potential: `(state, out)`: write each seat's potential for shaped rewards (float64).
+        determinize: `(state, seat, rng)`: sample all that the seat cannot know.
+        mid_move: `(state)`: whether a move of the rulebook is half made.
+        observe: by encoding: `(state, seat, out)`: write the seat's observation (int8).
+        heuristic_value: `(state, out)`: write each seat's estimated return (float64), for a state that is not over.
         heuristic_policy: `(state, logits)`: write the logit of each legal action (float64), higher is better.
-        action_features: `(state, features)`: write what `Game.action_features` lists for each legal action (float32,
-            a row an action id); None if the logit of `heuristic_policy` is the only feature. The state may change on
-            the way, and is as before afterwards.
+        action_features: `(state, features)`: write the columns of `Game.action_features` for each legal action
+            (float32, a row an action id); None if the logit of `heuristic_policy` is the only feature. The state may
+            change on the way and is restored.
     """
 
     reset: Any
@@ -94,17 +94,17 @@ class Kernels:
 
 
 def no_settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """For games whose options decide no more than their own record fields."""
+    """Set no further fields: each option has a field of its own."""
     return {}
 
 
-def nothing_more(records: np.ndarray) -> dict[str, np.ndarray]:
-    """A game that has nothing to tell about its end beyond the returns."""
+def no_results(states: np.ndarray) -> dict[str, np.ndarray]:
+    """Report nothing about the end of a game beyond the returns."""
     return {}
 
 
-def no_invariants(records: np.ndarray) -> Iterable[tuple[str, np.ndarray]]:
-    """No field of the game follows from others."""
+def no_invariants(states: np.ndarray) -> Iterable[tuple[str, np.ndarray]]:
+    """Report no broken invariant: no field follows from others."""
     return ()
 
 
@@ -113,29 +113,29 @@ class Game:
     """One game of the family.
 
     Attributes:
-        name: short name, used in ids, records and cache files.
-        title: the game's own name.
-        players: the possible numbers of players.
+        name: short name, used in ids, game records and cache files.
+        title: the full name.
+        players: the numbers of players.
         cooperative: all seats share one return.
         options: by name.
-        fields: number of players -> fields of the record (without the header).
+        fields: number of players -> fields of the state (without the header).
         action_names: number of players -> name of each action id.
-        max_steps: number of players -> an upper bound of the decisions in a game.
+        max_steps: number of players -> upper bound of the decisions in a game.
         encodings: by name: number of players -> layout of the observation; the first is the default.
         kernels: the compiled functions.
-        format_move: (record before, action ids of one move) -> text of the move.
-        parse_move: (record before, text) -> action ids; ValueError says what is wrong.
-        forbid: (number of players, options) -> why this combination is impossible, or None.
-        scene: (record, seat that looks or None for all, last actions) -> what to draw, see `render`.
-        text: (record, seat that looks or None for all) -> the position as text for a terminal.
-        secret: (record before) -> whether the others do not see which move is made.
-        settings: (number of players, options) -> contents of further record fields that the options decide.
-        describe_results: records (n,) of finished games -> what else to tell of their ends, for the environments'
-            `info`: arrays (n,) by name. A "result" that is "truncated" says that a game was cut off at its limit.
-        broken_invariants: records (count,) -> names of fields that follow from others, each with an array that is true
-            where a record says otherwise; only a forged record does.
-        action_features: what advised networks read of each legal action: first a score, higher is better;
-        `kernels.action_features` writes it. Without that it is the score of `kernels.heuristic_policy` alone.
+        format_move: (state before the move, action ids of the move) -> text.
+        parse_move: (state before the move, text) -> action ids; raises ValueError.
+        forbid: (number of players, options) -> the reason why they exclude each other, or None.
+        scene: (state, viewing seat or None for all, last actions) -> shapes to draw, see `samurai_env.display`.
+        text: (state, viewing seat or None for all) -> the position as text for a terminal.
+        secret: (state before the move) -> whether the move is hidden from the other seats.
+        settings: (number of players, options) -> values of further state fields that the options set.
+        describe_results: states (n,) of finished games -> further results for the environments' `info`: arrays (n,) by
+            name. A "result" of "truncated" means that the game was cut off at its limit of decisions.
+        broken_invariants: states (n,) -> names of fields that follow from others, each with bool (n,), true where
+            a state contradicts that; only forged states do.
+        action_features: the columns that networks read of each legal action; column 0 is a logit, higher is better.
+            `kernels.action_features` writes them; without it the only column is the heuristic policy's logit.
     """
 
     name: str
@@ -153,19 +153,19 @@ class Game:
     forbid: Callable[[int, Mapping[str, Any]], str | None]
     scene: Callable[..., Any]
     text: Callable[..., str]
-    secret: Callable[[np.void], bool] = lambda record: False
+    secret: Callable[[np.void], bool] = lambda state: False
     settings: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] = no_settings
-    describe_results: Callable[[np.ndarray], dict[str, np.ndarray]] = nothing_more
+    describe_results: Callable[[np.ndarray], dict[str, np.ndarray]] = no_results
     broken_invariants: Callable[[np.ndarray], Iterable[tuple[str, np.ndarray]]] = no_invariants
-    action_features: tuple[str, ...] = ("advice",)
+    action_features: tuple[str, ...] = ("logit of the heuristic policy",)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and deepcopy by name: compiled functions stay where they are."""
         return find_game, (self.name,)
 
-    def describe_result(self, record: np.void) -> dict[str, Any]:
-        """What `describe_results` tells of one finished game."""
-        return {name: column.tolist()[0] for name, column in self.describe_results(np.array([record])).items()}
+    def describe_result(self, state: np.void) -> dict[str, Any]:
+        """Return what `describe_results` reports of one finished game."""
+        return {name: column.tolist()[0] for name, column in self.describe_results(np.array([state])).items()}
 
     def option(self, name: str) -> Option:
         """The option of that name.
@@ -206,17 +206,17 @@ _loaders: dict[str, Callable[[], Game]] = {}
 
 
 def register_game(name: str, loader: Callable[[], Game]) -> None:
-    """Make a game known by name; `loader` is called when the game is first asked for."""
+    """Register a game by name; `loader` is called on first use."""
     _loaders[name] = cache(loader)
 
 
 def game_names() -> list[str]:
-    """The names of all games known."""
+    """Return the names of all registered games."""
     return list(_loaders)
 
 
 def find_game(name: str) -> Game:
-    """The game of that name.
+    """Return the game of that name.
 
     Raises:
         ValueError: no such game.
@@ -228,7 +228,7 @@ def find_game(name: str) -> Game:
 
 @dataclass(frozen=True)
 class Variant:
-    """A game with its number of players and options: everything that is fixed before a game begins."""
+    """A game with its number of players and options: everything that is fixed before play."""
 
     game: Game
     num_players: int
@@ -250,8 +250,8 @@ class Variant:
 
     @cached_property
     def dtype(self) -> np.dtype:
-        """NumPy dtype of the record."""
-        return record_type(self.game.fields(self.num_players))
+        """NumPy dtype of the state."""
+        return state_dtype(self.game.fields(self.num_players))
 
     @cached_property
     def action_names(self) -> tuple[str, ...]:
@@ -274,7 +274,7 @@ class Variant:
         return self.game.max_steps(self.num_players)
 
     def encoding(self, name: str | None = None) -> Encoding:
-        """The layout of an encoding (default: the game's first).
+        """Return the layout of an encoding (default: the game's first).
 
         Raises:
             ValueError: the game has no encoding of that name.
@@ -282,7 +282,7 @@ class Variant:
         return self.game.encodings[self.encoding_name(name)](self.num_players)
 
     def encoding_name(self, name: str | None) -> str:
-        """`name` if the game has such an encoding, the default for None."""
+        """Return `name` if the game has such an encoding, the default for None."""
         if name is None:
             return next(iter(self.game.encodings))
         if name not in self.game.encodings:
@@ -301,38 +301,41 @@ class Variant:
         return blank
 
     def new(self, count: int = 1) -> np.ndarray:
-        """An array of `count` records with the options set, not yet reset.
+        """Return an array of `count` states with the options set, not yet reset.
 
         Raises:
             TypeError: `count` is not an integer.
-            ValueError: it is negative, or no memory has so many.
+            ValueError: it is negative or exceeds memory.
         """
         return np.repeat(self._blank, checked_count("count", count))
 
-    def check(self, records: np.ndarray | np.void) -> None:
-        """Refuse a record, or an array of them, of another variant or that no legal game can hold.
+    def check(self, states: np.ndarray | np.void) -> None:
+        """Check that states are of this variant and can occur in a legal game.
+
+        Args:
+            states: array of states, or one of them.
 
         Raises:
-            ValueError: says which field is wrong.
+            ValueError: names the field that is wrong.
         """
-        if getattr(records, "dtype", None) != self.dtype:
-            raise ValueError(f"{shown(records)} is no record of {self.spec}")
-        check_record(records, self.game.fields(self.num_players))
-        seat = np.max(records["seat"])
+        if getattr(states, "dtype", None) != self.dtype:
+            raise ValueError(f"{shown(states)} is no state of {self.spec}")
+        check_state(states, self.game.fields(self.num_players))
+        seat = np.max(states["seat"])
         if seat >= self.num_players:  # the header's limits do not know the number of players
             raise ValueError(f"field 'seat' of the saved game is {seat}, {self.spec} has no such seat")
         for name, _ in self.option_items:
             if name in (self.dtype.names or ()):
-                found = np.asarray(records[name])
+                found = np.asarray(states[name])
                 other = found[found != self._blank[0][name]]
                 if other.size:
                     option = self.game.options[name]
                     value = option.text(option.values[int(other[0])])
                     raise ValueError(f"the saved game has {name}={value}, this variant is {self.spec}")
         for name in self.game.settings(self.num_players, self.options):
-            if np.any(records[name] != self._blank[0][name]):
+            if np.any(states[name] != self._blank[0][name]):
                 raise ValueError(f"field {name!r} of the saved game is not what {self.spec} means here")
-        rows = np.asarray(records).reshape(-1)
+        rows = np.asarray(states).reshape(-1)
         for name, wrong in self.game.broken_invariants(rows):
             if np.any(wrong):
                 raise ValueError(f"field {name!r} of the saved game contradicts its other fields")

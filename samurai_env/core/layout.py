@@ -1,6 +1,6 @@
-"""How a game's record is laid out: a list of fields that becomes a NumPy structured dtype.
+"""The layout of a game's state: a list of fields that becomes a NumPy structured dtype.
 
-Every record starts with the same header, which is all that the generic kernels look at.
+Every state starts with the same header, which is all that the generic kernels look at.
 """
 
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a record.
+    """One field of a state.
 
     Attributes:
         name: name of the field in compiled code (`state.name`).
         kind: NumPy code of the elements, without byte order ("i1", "u8", ...).
         shape: () for a single number.
-        limits: smallest and largest value that a legal record can hold.
+        limits: smallest and largest value that a legal state can hold.
         meaning: one line for readers.
     """
 
@@ -39,7 +39,7 @@ HEADER = [
 _types: dict[np.dtype, np.dtype] = {}
 
 
-def record_type(fields: list[Field]) -> np.dtype:
+def state_dtype(fields: list[Field]) -> np.dtype:
     """Structured dtype of the header and `fields`, little-endian, padded at the end to 8 bytes.
 
     Fields are stored by falling element size, so that each is aligned without gaps. The same fields give the same
@@ -52,18 +52,18 @@ def record_type(fields: list[Field]) -> np.dtype:
     return _types.setdefault(padded, padded)
 
 
-def check_record(record: np.ndarray | np.void, fields: list[Field]) -> None:
-    """Refuse a record that a legal game cannot hold, so that compiled code never indexes out of bounds.
+def check_state(state: np.ndarray | np.void, fields: list[Field]) -> None:
+    """Check that the fields of states are within their limits, so that compiled code never indexes out of bounds.
 
     Args:
-        record: structured array of any shape, or element of one.
+        state: structured array of any shape, or element of one.
         fields: the game's fields (the header's are added).
 
     Raises:
         ValueError: a field is outside its limits; the text names field, value and limits.
     """
     for field in [*HEADER, *fields]:
-        values = np.asarray(record[field.name])
+        values = np.asarray(state[field.name])
         low, high = field.limits
         if values.size and (int(values.min()) < low or int(values.max()) > high):
             raise ValueError(

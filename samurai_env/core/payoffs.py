@@ -1,4 +1,4 @@
-"""Who has most, and what winning pays: the same in every competitive game of the family."""
+"""Majorities and payoffs, the same in every competitive game of the family."""
 
 import numpy as np
 
@@ -37,16 +37,16 @@ def pay(winners, n, out):
 
 
 @jit
-def expected_returns(expected, sharp, majority, piece, out):
-    """Write each seat's expected zero-sum return (float64, n), guessed from the pieces it can expect at the end.
+def expected_returns(expected, lead_slope, majority_weight, piece_weight, out):
+    """Write each seat's expected zero-sum return (float64, n), estimated from the pieces that it can expect at the end.
 
-    A softmax of the seats' scores is the chance to win. `climbing.fit_outcome` finds the three parameters.
+    A softmax of the seats' scores is the chance to win. `hill_climbing.fit_outcome_model` fits the three parameters.
 
     Args:
         expected: float64 (n, 3): pieces at the end, by seat and kind.
-        sharp: how surely a lead of one piece is a majority.
-        majority: what the chance of a majority is worth.
-        piece: what each piece is worth.
+        lead_slope: slope of the sigmoid that turns a lead in pieces into the chance of a majority.
+        majority_weight: weight of that chance.
+        piece_weight: weight of each piece.
         out: float64 (n,).
     """
     n = expected.shape[0]
@@ -58,8 +58,8 @@ def expected_returns(expected, sharp, majority, piece, out):
             for other in range(n):
                 if other != seat:
                     best = max(best, expected[other, kind])
-            score += majority / (1.0 + np.exp(-sharp * (expected[seat, kind] - best)))
-            score += piece * expected[seat, kind]
+            score += majority_weight / (1.0 + np.exp(-lead_slope * (expected[seat, kind] - best)))
+            score += piece_weight * expected[seat, kind]
         out[seat] = np.exp(score)
         total += out[seat]
     for seat in range(n):

@@ -1,6 +1,6 @@
 """Random numbers for compiled code: SplitMix64 (Steele, Lea and Flood, 2014), its state in an array.
 
-A stream is a `uint64` array of length 1, so that a field of a game's record (`state.rng`) and a free
+A stream is a `uint64` array of length 1, so that a field of a game's state (`state.rng`) and a free
 stream (`np.array([seed], np.uint64)`) are used alike. Never numba's or NumPy's global generator.
 """
 

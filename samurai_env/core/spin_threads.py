@@ -145,7 +145,7 @@ class Worker:
         self._thread.start()
         self.stop = weakref.finalize(self, self._signals.stop)
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Call for a step; the one before must have been waited for.
 
         Raises:
@@ -159,11 +159,11 @@ class Worker:
         """Wait for the step called for; what `batch_step` returned.
 
         Raises:
-            RuntimeError: as `begin`.
+            RuntimeError: as `start`.
         """
         while not came(self._signals.done, self._turn):
             self._check()
-            self._call()  # once more, in case that `begin` was interrupted
+            self._call()  # once more, in case that `start` was interrupted
             give_way()
         return int(self._signals.count[0])
 

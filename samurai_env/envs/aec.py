@@ -33,7 +33,7 @@ class GameAEC(AECEnv):
 
     Observations are `{"observation": int8 array, "action_mask": int8 (num_actions,)}`; the mask is all zero for
     an agent that is not to act. It also stands in `infos[agent]["action_mask"]` of the agent to act. At the end
-    every agent's info has "returns" (float64, every seat's) and what else the game tells of its end. A game that
+    every agent's info has "returns" (float64, every seat's) and the game's further results. A game that
     ends at its own limit of decisions is truncated, every other end is a termination. `action_space(agent).sample()`
     draws a legal action for the agent to act, and `state()` is what all seats see.
 
@@ -41,7 +41,7 @@ class GameAEC(AECEnv):
         game: name of the game.
         num_players: number of players; the game's smallest if None.
         encoding: how observations are written; the game's first if None.
-        reward: "result": the returns at the end, 0 before; "shaped": plus the growth of the game's `potential`.
+        reward: "result": the returns at the end, 0 before; "shaped": plus the change of the game's `potential`.
         render_mode: "ansi", "svg" or "rgb_array".
         viewer: seat whose secrets pictures may show; None shows all.
         observation: "dict" as above; "box": the observation alone, for learners that refuse dicts. The mask is then in
@@ -95,14 +95,14 @@ class GameAEC(AECEnv):
         self._bind()
 
     def _bind(self) -> None:
-        """Set what is at hand for speed: compiled functions, and views of the record."""
+        """Keep compiled functions and views of the state as attributes, for speed."""
         observing = batch_kernels(self.variant.game).by_encoding[self.encoding]
         self._act, self._write_observation = observing.act, observing.write_observation
         if self._position is not None:
             self._states, self._words = self._position.states, self._position._words
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what `_bind` sets, so that deepcopy and pickle keep the position."""
+        """Leave out what `_bind` sets, so that deepcopy and pickle work."""
         bound = ("_act", "_write_observation", "_states", "_words")
         return {name: value for name, value in self.__dict__.items() if name not in bound}
 
@@ -113,20 +113,20 @@ class GameAEC(AECEnv):
         self._bind()
 
     def _sampling_mask(self, agent: str) -> np.ndarray | None:
-        """What is legal for the agent to act; None for the others, who may sample anything."""
+        """Return the legal mask of the agent to act; None for others, who may sample anything."""
         return self._mask if self._position is not None and agent == self._observer else None
 
     def observation_space(self, agent: str) -> spaces.Space:
-        """The same for every agent."""
+        """Return the space, the same for every agent."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> LegalDiscrete:
-        """Equal for all agents, but each samples from its own: what is legal now for the agent to act."""
+        """Return the agent's space; for the agent to act it samples legal actions."""
         return self.action_spaces[agent]
 
     @property
     def position(self) -> Position:
-        """The game as a Python object, for looking, saving, records; the environment's own, not a copy.
+        """The game as a `Position`, to inspect, save or record; not a copy.
 
         Raises:
             AttributeError: before the first reset.
@@ -136,25 +136,29 @@ class GameAEC(AECEnv):
         return self._position
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin the game of `seed`; without one, the game that follows the last (or a random first one).
+        """Start the game of `seed`; without a seed, the game that follows the last (or a random first one).
+
+        Args:
+            seed: 0 to 2**63 - 1.
+            options: {"position": Position} continues from a copy of that position instead; other keys are ignored.
 
         Raises:
-            TypeError: `seed` is not an integer.
-            ValueError: `seed` is negative or has more than 63 bits.
+            TypeError: `seed` is not an integer, or the position is no `Position`.
+            ValueError: `seed` is out of range, the position is of another variant, or both are given.
         """
-        self._begin(Position(self.variant, self._seeds.next(seed)))
-
-    def begin(self, position: Position) -> None:
-        """Go on from a copy of a given position of the same variant (search, puzzles, restored games).
-
-        Raises:
-            ValueError: the position is of another variant.
-        """
+        position = (options or {}).get("position")
+        if position is None:
+            self._start(Position(self.variant, self._seeds.next(seed)))
+            return
+        if not isinstance(position, Position):
+            raise TypeError(f"options['position'] is a Position, not {shown(position)}")
+        if seed is not None:
+            raise ValueError("reset takes a seed or a position, not both")
         if position.variant != self.variant:
             raise ValueError(f"the position is of {position.variant.spec}, this environment of {self.variant.spec}")
-        self._begin(position.clone())
+        self._start(position.clone())
 
-    def _begin(self, position: Position) -> None:
+    def _start(self, position: Position) -> None:
         self._position = position
         self._bind()
         self._move: list[int] = []
@@ -168,17 +172,17 @@ class GameAEC(AECEnv):
         self._potential = position.potential()
         self._mask = position.legal_mask()
         self._write_observation(self._states, 0, position.seat, self._observation)
-        self._look(position.seat)
+        self._select(position.seat)
         if position.over:
             self._finish()
 
-    def _look(self, seat: int) -> None:
-        """Let a seat decide; `_mask` and `_observation` are its own."""
+    def _select(self, seat: int) -> None:
+        """Make a seat the agent to act; `_mask` and `_observation` are its own."""
         self.agent_selection = self._observer = self.possible_agents[seat]
         self.infos[self._observer] = {"action_mask": self._mask}
 
     def observe(self, agent: str) -> dict[str, np.ndarray] | np.ndarray:
-        """What `agent` sees now, in arrays of its own."""
+        """Return what `agent` sees now, in new arrays."""
         if agent == self._observer:
             out, mask = self._observation.copy(), self._mask
         else:
@@ -187,7 +191,7 @@ class GameAEC(AECEnv):
         return out if self._boxed else {"observation": out, "action_mask": mask.copy()}
 
     def state(self) -> np.ndarray:
-        """What all seats see, int8 (players, ...): row i is the observation of `player_i`, for centralised critics.
+        """Return what all seats see, for centralised critics: int8 (players, ...), row i as `player_i` observes.
 
         What no seat sees, such as the order of a stack, is not in it.
 
@@ -233,7 +237,7 @@ class GameAEC(AECEnv):
         if over:
             self._finish()
         else:
-            self._look(seat)
+            self._select(seat)
 
     def forfeit(self) -> None:
         """End the game because of an illegal action: the agent to act gets -1, the others 0, as PettingZoo has it.
@@ -262,7 +266,7 @@ class GameAEC(AECEnv):
         self._accumulate_rewards()
 
     def _finish(self) -> None:
-        details, truncated = ending(self.variant, self.position.record)
+        details, truncated = ending(self.variant, self.position.state)
         self.terminations = dict.fromkeys(self.agents, not truncated)
         self.truncations = dict.fromkeys(self.agents, truncated)
         self._observer = None
@@ -275,17 +279,17 @@ class GameAEC(AECEnv):
         """The position in `render_mode`: text, SVG string, or uint8 pixels (height, width, 3); None without a mode."""
         if self.render_mode is None:
             return None
-        return render(self.variant, self.position.record, self.render_mode, self.viewer, self._move)
+        return render(self.variant, self.position.state, self.render_mode, self.viewer, self._move)
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no resource is held."""
 
 
 class CheckedAEC(OrderEnforcingWrapper):
     """PettingZoo's check of the order of calls, and the end of a game by an illegal action.
 
     An illegal action ends the game as PettingZoo's `TerminateIllegalWrapper` does around its classic games, with its
-    warning. This one looks at no mask for that, and has a short way to what every step looks up.
+    warning. This one reads no mask for that, and reads the attributes that every step needs directly.
     """
 
     agents = property(attrgetter("env.agents"))

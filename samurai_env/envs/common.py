@@ -61,13 +61,13 @@ def random_seed() -> int:
 
 
 class Seeds:
-    """The seeds of one environment's games: the one asked for, else the follower of the last."""
+    """The seeds of an environment's games: the given one, else the successor of the last."""
 
     def __init__(self) -> None:
         self.last: int | None = None
 
     def next(self, seed: int | None) -> int:
-        """The seed of the game that a reset begins."""
+        """Return the seed of the next game."""
         if seed is not None:
             self.last = checked_seed(seed)
         elif self.last is None:
@@ -77,17 +77,17 @@ class Seeds:
         return self.last
 
 
-def ending(variant: Variant, record: np.void) -> tuple[Mapping[str, Any], bool]:
-    """What a game has to tell of its end, and whether it was cut off."""
-    details = variant.game.describe_result(record)
+def ending(variant: Variant, state: np.void) -> tuple[Mapping[str, Any], bool]:
+    """Return a finished game's further results, and whether it was cut off."""
+    details = variant.game.describe_result(state)
     return details, details.get("result") == "truncated"
 
 
-def render(variant: Variant, record: np.void, mode: str, viewer: int | None, last: list[int]) -> Any:
-    """Draw a record: text, SVG string or uint8 pixels (height, width, 3)."""
+def render(variant: Variant, state: np.void, mode: str, viewer: int | None, last: list[int]) -> Any:
+    """Draw a state: text, SVG string or uint8 pixels (height, width, 3)."""
     if mode == "ansi":
-        return variant.game.text(record, viewer)
+        return variant.game.text(state, viewer)
     from samurai_env.display import rgb_array, svg
 
-    scene = variant.game.scene(record, viewer, last)
+    scene = variant.game.scene(state, viewer, last)
     return svg(scene) if mode == "svg" else rgb_array(scene)

@@ -117,7 +117,7 @@ class GameEnv(gymnasium.Env):
 
     @property
     def position(self) -> Position:
-        """The game as a Python object, for looking, saving, records; the environment's own, not a copy.
+        """The game as a `Position`, to inspect, save or record; not a copy.
 
         Raises:
             ResetNeeded: before the first reset.
@@ -258,7 +258,7 @@ class GameEnv(gymnasium.Env):
         info: dict[str, Any] = {"action_mask": self._mask(), "seat": self.seat}
         if not self.position.over:
             return info, False
-        details, truncated = ending(self.variant, self.position.record)
+        details, truncated = ending(self.variant, self.position.state)
         return {**info, "returns": self.position.returns(), **details}, truncated
 
     def render(self) -> Any:
@@ -266,4 +266,4 @@ class GameEnv(gymnasium.Env):
         if self.render_mode is None:
             return None
         viewer = None if self._seat_choice == "all" else self.seat
-        return render(self.variant, self.position.record, self.render_mode, viewer, self._move)
+        return render(self.variant, self.position.state, self.render_mode, viewer, self._move)

@@ -15,7 +15,7 @@ from samurai_env.core import batch
 from samurai_env.core.batch import StepBuffers, batch_kernels
 from samurai_env.core.bits import first_missing
 from samurai_env.core.checks import checked_seed, whole
-from samurai_env.core.game import nothing_more
+from samurai_env.core.game import no_results
 from samurai_env.core.rng import next_seed
 from samurai_env.core.spin_threads import Worker
 from samurai_env.core.variant_spec import parse_variant
@@ -37,7 +37,7 @@ MODES = {
 }
 MAX_GAMES, MAX_THREADS = 2**31 - 1, 256
 # What a copy makes anew: its own threads, other views of its own arrays, arrays that are written before they are read.
-NOT_COPIED = {"_loops", "_observing", "_bytes", "_last", "_final", "_over", "_job", "_workers", "_guard"}
+NOT_COPIED = {"_kernels", "_observing", "_bytes", "_last", "_final", "_over", "_job", "_workers", "_guard"}
 Outcome = tuple[dict[str, np.ndarray], dict[str, Any]]
 
 
@@ -49,21 +49,21 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
 
     - observations: `{"observation": int8 (num_envs, ...), "action_mask": int8 (num_envs, num_actions)}` of the
       seat that decides next.
-    - rewards: float32 (num_envs,), what the step brought the seat that decided; `info["rewards"]` has every
+    - rewards: float32 (num_envs,), the reward of the seat that decided; `info["rewards"]` has every
       seat's, float32 (num_envs, num_players).
     - terminations, truncations: bool (num_envs,). A game that ends at its own limit of decisions is truncated.
     - `info["seat"]`: int8 (num_envs,), the seat that decides next; `info["actor"]`: the seat that decided.
     - where a game has ended (rows where `info["_returns"]`): `info["returns"]`, float32 (num_envs, num_players), and
-      what else the game tells of its end, each with its own mask.
+      the game's further results, each with its own mask.
 
-    Autoreset: SAME_STEP (default) begins a new game in the step that ends one; as Gymnasium has it, the last
-    observation is then in `info["final_obs"]` (an object array: a dict where `info["_final_obs"]`) and what is told of
-    the end in `info["final_info"]`. NEXT_STEP spends a step, whose action is ignored, on the reset. DISABLED leaves
-    finished games until `reset(options={"reset_mask": mask})`; actions for them are ignored.
+    Autoreset: SAME_STEP (default) starts a new game in the step that ends one; as in Gymnasium, `info["final_obs"]`
+    then has the last observation (an object array: a dict where `info["_final_obs"]`) and `info["final_info"]` the
+    results. NEXT_STEP spends a step, whose action is ignored, on the reset. DISABLED leaves finished games until
+    `reset(options={"reset_mask": mask})`; actions for them are ignored.
 
-    To save games keep a copy of `states`, to go on from it use `restore`; never write into `states`. `copy.deepcopy`
-    and `pickle` make another environment that goes on as this one would, with threads of its own; a copy of a closed
-    environment is closed.
+    To save games keep a copy of `states`, to continue from it call `restore`; never write into `states`.
+    `copy.deepcopy` and `pickle` make an environment that continues as this one would, with its own threads; a copy of
+    a closed environment is closed.
 
     One thread at a time: while a call is under way, another thread's raises RuntimeError. After `close` every call
     raises Gymnasium's ClosedEnvironmentError.
@@ -73,10 +73,10 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         num_envs: number of games.
         num_players: number of players; the game's smallest if None.
         encoding: how observations are written; the game's first if None.
-        reward: "result": the returns at the end, 0 before; "shaped": plus the growth of the game's `potential`.
+        reward: "result": the returns at the end, 0 before; "shaped": plus the change of the game's `potential`.
         autoreset_mode: a Gymnasium `AutoresetMode` or its value as text ("SameStep", ...).
-        threads: games are shared out among so many threads, at most 256 and no more than there are games (default 1;
-            more pays from about 1,000 games on).
+        threads: number of threads that share the games, at most 256 and no more than there are games (default 1; more
+            pay off from about 1,000 games).
         options: the game's options.
 
     Raises:
@@ -115,28 +115,28 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._shaped = reward == "shaped"
-        self._begun = False
+        self._ready = False
         self._mode = MODES[self.autoreset_mode]
         self._same_step = self._mode == batch.SAME_STEP
-        self._tells = self.variant.game.describe_results is not nothing_more
+        self._has_results = self.variant.game.describe_results is not no_results
         self._threads = threads
         self._make_buffers()
         self._connect()
 
     def _make_buffers(self) -> None:
-        """Make all arrays that a copy of the environment has copies of."""
+        """Make the arrays that a copy of the environment copies."""
         variant, count = self.variant, self.num_envs
         shape = variant.encoding(self.encoding).shape
         self.states = variant.new(count)
-        self.states["seed"] = np.uint64(random_seed()) + np.arange(count, dtype=np.uint64)  # begun by nobody yet
-        self._words = np.zeros((count, variant.num_words), np.uint64)  # what is legal, whatever callers do to the masks
+        self.states["seed"] = np.uint64(random_seed()) + np.arange(count, dtype=np.uint64)  # not reset yet
+        self._words = np.zeros((count, variant.num_words), np.uint64)  # legal actions, whatever callers do to the masks
         self._masks = np.zeros((count, variant.num_actions), np.int8)
         self._observations = np.zeros((count, *shape), np.int8)
         self._actions = np.zeros(count, np.int64)
         self._own = np.zeros(count, np.float32)
         self._rewards = np.zeros((count, variant.num_players), np.float32)
         self._returns = np.zeros((count, variant.num_players), np.float32)
-        self._done = np.zeros(count, np.bool_)  # over, and not begun anew by itself in the same step
+        self._done = np.zeros(count, np.bool_)  # over, and not reset in the same step
         self._ended = np.zeros(count, np.bool_)  # in the last step
         self._cut = np.zeros(count, np.bool_)  # whether the game that was last over in this row was cut off
         self._terminated = np.zeros(count, np.bool_)
@@ -146,14 +146,14 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._rows = np.arange(count)
 
     def _connect(self) -> None:
-        """Make what `NOT_COPIED` names from the rest."""
+        """Make the attributes of `NOT_COPIED` from the others."""
         self._guard = Guard()
-        self._loops = batch_kernels(self.variant.game)
-        self._observing = self._loops.by_encoding[self.encoding]
+        self._kernels = batch_kernels(self.variant.game)
+        self._observing = self._kernels.by_encoding[self.encoding]
         # The same memory as plain bytes: of a structured array NumPy copies chosen rows field by field, which is slow.
         self._bytes = self.states.view(np.dtype((np.void, self.states.itemsize)))
         self._last, self._final, self._over = self.states, self._observations, self._done
-        if self._same_step:  # only there a game that ends is gone when the step returns
+        if self._same_step:  # a game that ends is overwritten before the step returns
             self._last, self._final = self.variant.new(self.num_envs), np.zeros_like(self._observations)
             self._over = self._ended
         size = -(-self.num_envs // self._threads)
@@ -172,7 +172,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         variant = parse_variant(state["variant"])
         space, dtype = observation_space(variant, state["encoding"]), state["states"].dtype
         if (dtype, state["single_observation_space"]) != (variant.dtype, space):
-            raise ValueError("this environment was saved by another version of samurai_env, whose records differ")
+            raise ValueError("this environment was saved by another version of samurai_env, whose states differ")
         self.__dict__.update(state, variant=variant, states=state["states"].view(variant.dtype))
         self._connect()
 
@@ -199,11 +199,11 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> Outcome:
-        """Begin games: game i that of `seed + i`, or of `seed[i]`; without a seed that which follows its last.
+        """Start games: game i from `seed + i`, or from `seed[i]`; without a seed from the successor of its last seed.
 
         Args:
             seed: one integer, or one (or None) for each game.
-            options: {"reset_mask": bool (num_envs,)} begins only those games anew.
+            options: {"reset_mask": bool (num_envs,)} resets only those games.
 
         Raises:
             ClosedEnvironmentError: after `close`.
@@ -217,14 +217,14 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             rows = self._chosen(options)
             seeds = self._seeds(seed)
             self._settle()
-            self._begun = False  # until it is done: after Ctrl-C some games may be begun and others not
-            self._begin(rows, [seeds[row] for row in rows])
+            self._ready = False  # until done: Ctrl-C may leave some games reset and others not
+            self._reset_rows(rows, [seeds[row] for row in rows])
             self._done[rows] = False
-            self._begun = True
+            self._ready = True
             return self._observed(), {"seat": self._seat}
 
     def _chosen(self, options: dict[str, Any] | None) -> np.ndarray:
-        """The rows that a reset begins anew; errors as `reset` names them."""
+        """Rows to reset; raises as `reset`."""
         if options and "reset_mask" in options:
             mask = options["reset_mask"]
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
@@ -232,13 +232,13 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             if mask.shape != (self.num_envs,):
                 raise ValueError(f"reset_mask has shape {mask.shape}, not ({self.num_envs},)")
             rows = np.flatnonzero(mask)
-            if not self._begun and len(rows) < self.num_envs:
-                raise ResetNeeded("the first reset begins all games")
+            if not self._ready and len(rows) < self.num_envs:
+                raise ResetNeeded("the first reset is of all games")
             return rows
         return self._rows
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        """The seed of each game; errors as `reset` names them."""
+        """The seed of each game; raises as `reset`."""
         if seed is None:
             return [None] * self.num_envs
         if isinstance(seed, np.ndarray):
@@ -250,59 +250,56 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             raise ValueError(f"{len(seed)} seeds for {self.num_envs} games")
         return [None if s is None else checked_seed(s) for s in seed]
 
-    def _begin(self, rows: np.ndarray, seeds: Sequence[int | None]) -> None:
-        """Begin the games in these rows; where there is no seed, the game that follows the last there."""
+    def _reset_rows(self, rows: np.ndarray, seeds: Sequence[int | None]) -> None:
+        """Reset the games in these rows; without a seed, to the successor of the last seed."""
         states = self._bytes[rows].view(self.states.dtype)
         new = [next_seed(last) if seed is None else seed for seed, last in zip(seeds, states["seed"], strict=True)]
-        self._loops.reset_all(states, np.array(new, np.uint64))
+        self._kernels.reset_all(states, np.array(new, np.uint64))
         self._bytes[rows] = states.view(self._bytes.dtype)
-        self._look(rows, states)
+        self._write_rows(rows, states)
 
-    def _look(self, rows: np.ndarray, states: np.ndarray) -> None:
+    def _write_rows(self, rows: np.ndarray, states: np.ndarray) -> None:
         """Write masks, observations and seats of the games in these rows."""
         masks, observations, seats = self._masks[rows], self._observations[rows], self._seat[rows]
         words = self._words[rows]
-        self._loops.legal_words(states, words)
+        self._kernels.legal_words(states, words)
         self._observing.batch_observe(states, masks, observations, seats, np.zeros(words.shape[1], np.uint64))
         self._masks[rows], self._observations[rows], self._seat[rows] = masks, observations, seats
         self._words[rows] = words
 
     def restore(self, states: np.ndarray) -> Outcome:
-        """Go on from saved records (a copy of `states` taken earlier); returns what `reset` returns.
+        """Continue from a copy of `states` taken earlier; returns what `reset` returns.
 
-        In SAME_STEP games that are over are followed by the next.
+        In SAME_STEP games that are over are reset.
 
         Raises:
             ClosedEnvironmentError: after `close`.
             RuntimeError: another thread uses the environment.
             TypeError: not an array.
-            ValueError: another number of games, another kind of record, other options, or records that no legal game
-                can hold.
+            ValueError: another number of games, another variant, or states that cannot occur in a legal game.
         """
         if not isinstance(states, np.ndarray):
-            raise TypeError(f"states is a NumPy array of records, not {type(states).__name__}")
+            raise TypeError(f"states is a NumPy array of states, not {type(states).__name__}")
         variant = self.variant
         if states.shape != self.states.shape or states.dtype != self.states.dtype:
             shape = states.shape
-            raise ValueError(
-                f"records of shape {shape} of this kind do not fit {self.num_envs} games of {variant.spec}"
-            )
+            raise ValueError(f"states of shape {shape} of this kind do not fit {self.num_envs} games of {variant.spec}")
         with self._guard:
             self._check_open()
-            states = np.array(states, variant.dtype)  # a copy: what is checked is what is played
+            states = np.array(states, variant.dtype)  # a copy, so that the checked states are those played
             variant.check(states)
             over = states["over"].nonzero()[0]
             cut = [ending(variant, states[row])[1] for row in over]
             self._settle()
-            self._begun = False  # as in `reset`
+            self._ready = False  # as in `reset`
             self.states[:] = states
-            self._look(self._rows, self.states)
+            self._write_rows(self._rows, self.states)
             if self._same_step:
-                self._begin(over, [None] * len(over))
+                self._reset_rows(over, [None] * len(over))
             else:
                 self._done[:] = self.states["over"]
                 self._cut[over] = cut
-            self._begun = True
+            self._ready = True
             return self._observed(), {"seat": self._seat}
 
     def step(
@@ -315,8 +312,8 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
 
         Raises:
             ClosedEnvironmentError: after `close`.
-            IllegalActionError: an illegal action, named with its game; no game has changed.
-            ResetNeeded: before the first reset, or after a call that Ctrl-C or an error has interrupted.
+            IllegalActionError: an illegal action, named with its game; no game changes.
+            ResetNeeded: before the first reset, or after a call that Ctrl-C or an error interrupted.
             RuntimeError: another thread uses the environment; with several threads of its own, after a fork.
             ValueError: `actions` of another shape, not integers, or masked.
         """
@@ -326,24 +323,24 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             self._take(actions)
             try:
                 for worker in self._workers:
-                    worker.begin()
+                    worker.start()
                 count = self._observing.batch_step(*self._job) + sum([worker.result() for worker in self._workers])
                 rewards = self._own.copy()
                 info: dict[str, Any] = {"seat": self._seat, "actor": self._actor, "rewards": self._rewards}
                 if count:
-                    self._finish(info)
+                    self._add_ends(info)
                 np.logical_and(self._cut, self._over, out=self._truncated)
                 np.greater(self._over, self._truncated, out=self._terminated)
                 return self._observed(), rewards, self._terminated, self._truncated, info
-            except BaseException:  # such as Ctrl-C: some games may have made the step and others not
-                self._begun = False
+            except BaseException:  # such as Ctrl-C: some games may have stepped and others not
+                self._ready = False
                 self._settle()
                 raise
         finally:
             self._guard.leave()
 
     def _settle(self) -> None:
-        """Wait for threads that still step their games after an interrupted `step`; those that have ended do not."""
+        """Wait for threads that still step after an interrupted `step`."""
         for worker in self._workers:
             with suppress(RuntimeError):
                 worker.result()
@@ -353,8 +350,8 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             raise ClosedEnvironmentError("the environment is closed: make a new one")
 
     def _take(self, actions: np.ndarray) -> None:
-        """Write the actions where the compiled loop finds them; errors as `step` names them."""
-        if not self._begun:
+        """Copy the actions to where compiled code reads them; raises as `step`."""
+        if not self._ready:
             self._check_open()
             raise ResetNeeded("call reset() first")
         if isinstance(actions, MaskedArray):
@@ -364,7 +361,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             raise ValueError(
                 f"actions are integers of shape ({self.num_envs},), not {actions.dtype} of shape {actions.shape}"
             )
-        self._actions[:] = actions  # a copy: what is checked is what is carried out
+        self._actions[:] = actions  # a copy, so that the checked actions are those applied
         game = first_missing(self._words, self._actions, self._done)
         if game >= 0:
             action = int(self._actions[game])
@@ -383,28 +380,28 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             return str(error)
         return f"action {action} was illegal when the last call returned; `states` has been written into since"
 
-    def _finish(self, info: dict[str, Any]) -> None:
-        """Tell of the games that have just ended."""
+    def _add_ends(self, info: dict[str, Any]) -> None:
+        """Add to `info` the results of games that ended in this step."""
         ended, rows = self._ended, self._ended.nonzero()[0]
-        told: dict[str, Any] = {"returns": self._returns, "_returns": ended}
-        if self._tells:
-            self._tell(rows, told)
+        ends: dict[str, Any] = {"returns": self._returns, "_returns": ended}
+        if self._has_results:
+            self._add_results(rows, ends)
         if not self._same_step:
-            info.update(told)
+            info.update(ends)
             return
         final, mask = np.empty(self.num_envs, object), np.zeros(self._masks.shape[1], np.int8)
         for row, observation in zip(rows.tolist(), self._final.take(rows, 0), strict=True):
             final[row] = {"observation": observation, "action_mask": mask}
-        info["final_obs"], info["final_info"] = final, told
+        info["final_obs"], info["final_info"] = final, ends
         info["_final_obs"] = info["_final_info"] = ended
 
-    def _tell(self, rows: np.ndarray, told: dict[str, Any]) -> None:
-        """Add what finished games have to tell; every end of a game tells of the same things."""
-        records = self._last.view(self._bytes.dtype)[rows].view(self.states.dtype)
-        for key, values in self.variant.game.describe_results(records).items():
+    def _add_results(self, rows: np.ndarray, ends: dict[str, Any]) -> None:
+        """Add the game's further results of finished games."""
+        states = self._last.view(self._bytes.dtype)[rows].view(self.states.dtype)
+        for key, values in self.variant.game.describe_results(states).items():
             column = np.full(self.num_envs, None if values.dtype == object else 0, values.dtype)
             column[rows] = values
-            told[key], told[f"_{key}"] = column, self._ended
+            ends[key], ends[f"_{key}"] = column, self._ended
             if key == "result":
                 self._cut[rows] = values == "truncated"
 
@@ -418,6 +415,6 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             RuntimeError: another thread uses the environment.
         """
         with self._guard:
-            self.closed, self._begun = True, False
+            self.closed, self._ready = True, False
             for worker in self._workers:
                 worker.stop()

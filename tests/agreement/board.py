@@ -67,7 +67,7 @@ class Reference(BoardGame):
         variant = position.variant
         n, options = variant.num_players, dict(variant.options)
         options.pop("hide_captures")
-        orders = [[KIND_CODES[kind] for kind in row] for row in position.record["supply"]]
+        orders = [[KIND_CODES[kind] for kind in row] for row in position.state["supply"]]
         figures = some_placement(n) if options["figure_setup"] == "random" else None
         super().__init__(n, **options, orders=orders, figures=figures)
 
@@ -107,8 +107,8 @@ class Reference(BoardGame):
         seat = self.seat
         super()._pick(kind)
         if self.hands[seat].total() == HAND_SIZE:  # the core shuffles the rest now
-            record = self.position.record
-            order = [KIND_CODES[tile] for tile in record["supply"][seat, record["drawn"][seat] :]]
+            state = self.position.state
+            order = [KIND_CODES[tile] for tile in state["supply"][seat, state["drawn"][seat] :]]
             if Counter(order) == Counter(self.supplies[seat]):  # else the comparison of the supplies tells
                 self.supplies[seat] = order
 
@@ -118,7 +118,7 @@ class Reference(BoardGame):
 
     def _set_up(self) -> None:
         if self.figure_setup == "random":  # the core draws the figures when the last hand is complete
-            words = [int(word) for word in self.position.record["figures"]]
+            words = [int(word) for word in self.position.state["figures"]]
             self._placement = {
                 h: {f for f, word in zip(FIGURES, words, strict=True) if word >> i & 1}
                 for i, h in enumerate(tables(self.players).towns)

@@ -20,7 +20,7 @@ from tests.reference import card as reference
 Cell = tuple[int, int]
 KIND = {code: i for i, code in enumerate(KIND_CODES)}
 STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
-# What the record holds beyond the reference: the names of the rest are compared one by one.
+# What the state holds beyond the reference: the names of the rest are compared one by one.
 OWN_AFFAIRS = {"seed", "rng", "steps", "copies", "village_copies"}
 
 
@@ -64,12 +64,12 @@ class Match(Base):
     def __init__(self, position: Position, rng: random.Random) -> None:
         super().__init__(position, rng)
         self.n = position.variant.num_players
-        record = position.record
+        state = position.state
         orders = []
         for seat in range(self.n):
-            hand = [code for code, count in zip(KIND_CODES, record["hand"][seat], strict=True) for _ in range(count)]
-            orders.append(hand + [KIND_CODES[kind] for kind in record["stack"][seat] if kind >= 0])
-        villages = [VILLAGE_CODES[kind - 1] for kind in record["village_stack"]]
+            hand = [code for code, count in zip(KIND_CODES, state["hand"][seat], strict=True) for _ in range(count)]
+            orders.append(hand + [KIND_CODES[kind] for kind in state["stack"][seat] if kind >= 0])
+        villages = [VILLAGE_CODES[kind - 1] for kind in state["village_stack"]]
         self.game = Reference(self.n, orders, villages)
         self.villages = villages
         # Views of the state's fields: they follow the position.
@@ -154,7 +154,7 @@ class Match(Base):
     # ------------------------------------------------------------ comparing
 
     def expected(self) -> dict[str, object]:
-        """Every field of the record that the reference has an idea of."""
+        """Every field of the state that the reference has an idea of."""
         game = self.game
         cells = game.village_cells
         side = [[0] * 4 for _ in range(VILLAGES)]
@@ -166,7 +166,7 @@ class Match(Base):
         later = [0] * (VILLAGES - len(cells))
         free = sum(1 << CELL0 + 4 * int(name[1:-1]) + SIDES.index(name[-1]) for name in game.open_cells())
         hands = [counts(hand, KIND_CODES) for hand in game.hands]
-        size = len(self.position.record["stack"][0])
+        size = len(self.position.state["stack"][0])
         stacks = [[-1] * (size - len(stack)) + [KIND[code] for code in stack] for stack in game.stacks]
         return {
             "seat": game.seat,
@@ -191,24 +191,24 @@ class Match(Base):
 
     def choice(self) -> dict[str, int]:
         """The card just laid, while places wait beside it."""
-        game, record = self.game, self.position.record
+        game, state = self.game, self.position.state
         if game.phase != "village" or game.over:
             return {"laid": -1, "waiting": 0}
-        village, side = divmod(int(record["laid"]), 4)
+        village, side = divmod(int(state["laid"]), 4)
         card = around(game.village_cells[village])[SIDES[side]]
         assert card in game.board, "the card just laid does not lie there"
         waiting = [place in game.candidates for place in around(card).values()]
-        return {"laid": int(record["laid"]), "waiting": sum(1 << i for i, w in enumerate(waiting) if w)}
+        return {"laid": int(state["laid"]), "waiting": sum(1 << i for i, w in enumerate(waiting) if w)}
 
     def differences(self) -> Iterator[str]:
-        game, record = self.game, self.position.record
+        game, state = self.game, self.position.state
         expected = self.expected()
         for name, value in expected.items():
             if self.fields[name].tolist()[0] != value:
-                yield f"field {name} is {record[name]}, the reference has {value}"
+                yield f"field {name} is {state[name]}, the reference has {value}"
         if missing := set(self.fields) - set(expected) - OWN_AFFAIRS:
             yield f"nobody compares the fields {missing}"
-        rest = [VILLAGE_CODES[kind - 1] for kind in record["village_stack"][record["villages"] :]]
+        rest = [VILLAGE_CODES[kind - 1] for kind in state["village_stack"][state["villages"] :]]
         if rest != list(game.village_stack):
             yield f"the village stack is {rest}, the reference has {game.village_stack}"
         mid_move = not game.over and game.phase != "card"

@@ -85,9 +85,9 @@ class Match(Base):
 
     def __init__(self, position: Position, rng: random.Random) -> None:
         super().__init__(position, rng)
-        variant, record = position.variant, position.record
+        variant, state = position.variant, position.state
         self.n = variant.num_players
-        self.names = [SAMURAI[int(record["who"][seat])] for seat in range(self.n)]
+        self.names = [SAMURAI[int(state["who"][seat])] for seat in range(self.n)]
         self.chance = CoreChance(position)
         self.game = SpiritGame(
             self.names,
@@ -110,7 +110,7 @@ class Match(Base):
 
     def ours(self, action: str) -> str:
         """The core's name of an action of the reference."""
-        kind, seat, record = self.game.question.kind, self.game.question.seat, self.position.record
+        kind, seat, state = self.game.question.kind, self.game.question.seat, self.position.state
         if action in SAME:
             return SAME[action]
         if kind in ("action", "penalty") or action in ("attack", "defend", "discard", "replace"):
@@ -125,10 +125,10 @@ class Match(Base):
         if kind == "penalty_order":
             return f"first.{target}"
         if kind == "defender":
-            left = record["left"][seat].tolist()
+            left = state["left"][seat].tolist()
             return f"left.{SYMBOLS[left.index(CARD[target])]}"
-        top_down = record["raiders"][: record["raiders_left"]][::-1].tolist()
-        ordered = int(record["kiai_a"][record["nested"] - 1])
+        top_down = state["raiders"][: state["raiders_left"]][::-1].tolist()
+        ordered = int(state["kiai_a"][state["nested"] - 1])
         return f"top{top_down.index(CARD[target]) - ordered + 1}"
 
     def legal(self) -> set[str]:
@@ -283,7 +283,7 @@ class Match(Base):
                 float(self.game.won)
             ] * self.n:
                 yield f"result {result}, the reference has won={self.game.won}"
-            told = self.position.variant.game.describe_result(self.position.record)
+            told = self.position.variant.game.describe_result(self.position.state)
             if (told["score"], told["grade"]) != (self.game.score(), self.game.grade()):
                 yield f"{told}, the reference has {self.game.score()} {self.game.grade()}"
 

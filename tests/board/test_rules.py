@@ -86,9 +86,9 @@ def test_winners(captured, expected) -> None:
 )
 def test_payoff(players, won, expected) -> None:
     position = Position(BOARD.variant(players), 0)
-    position.record["winners"] = sum(1 << seat for seat in won)
+    position.state["winners"] = sum(1 << seat for seat in won)
     assert not position.returns().any()  # nothing before the end
-    position.record["over"] = 1
+    position.state["over"] = 1
     assert position.returns() == pytest.approx(expected)
 
 
@@ -353,7 +353,7 @@ def test_every_first_figure_has_a_partner_and_the_order_does_not_matter() -> Non
     for seed in range(6):
         table = new_table(2 + seed % 3, seed, edition="1998", first_hand="random", figure_setup="random")
         laid = laid_out("1998", ["FX"] + ["S1"] * (table.n - 1))
-        laid.record["figures"] = table.record["figures"]
+        laid.state["figures"] = table.state["figures"]
         laid.act("FX")
         results = {}
         for first in laid.legal() - {"idle"}:

@@ -32,25 +32,25 @@ def dealt(orders: list[str], villages: str) -> Position:
     """
     n = len(orders)
     position = Position(GAME.variant(n), 0)
-    record = position.record
+    state = position.state
     for seat, order in enumerate(orders):
         kinds = [KIND_CODES.index(code) for code in order.split()]
-        rest = Counter(np.repeat(np.arange(12), record["copies"]).tolist()) - Counter(kinds)
+        rest = Counter(np.repeat(np.arange(12), state["copies"]).tolist()) - Counter(kinds)
         row = [*kinds, *rest.elements()]
         assert len(row) == CARDS_EACH[n], "not a player's cards"
-        record["hand"][seat] = [row[:5].count(kind) for kind in range(12)]
-        record["kinds"][seat] = sum(1 << kind for kind in set(row[:5]))
-        record["stack"][seat] = [-1] * 5 + row[5:]
+        state["hand"][seat] = [row[:5].count(kind) for kind in range(12)]
+        state["kinds"][seat] = sum(1 << kind for kind in set(row[:5]))
+        state["stack"][seat] = [-1] * 5 + row[5:]
     given = [VILLAGE_CODES.index(code) + 1 for code in villages.split()]
-    rest = Counter(dict(zip(range(1, 8), record["village_copies"].tolist(), strict=True))) - Counter(given)
-    record["village_stack"] = [*given, *rest.elements()]
+    rest = Counter(dict(zip(range(1, 8), state["village_copies"].tolist(), strict=True))) - Counter(given)
+    state["village_stack"] = [*given, *rest.elements()]
     return position
 
 
 def play(position: Position, *moves: str) -> Position:
     """Make moves such as `H3 v0N`."""
     for move in moves:
-        for action in GAME.parse_move(position.record, move):
+        for action in GAME.parse_move(position.state, move):
             position.step(action)
     return position
 
@@ -61,16 +61,14 @@ def legal(position: Position) -> set[str]:
 
 def laid(position: Position) -> dict[tuple[int, int], str]:
     """The villages on the table, by place."""
-    record = position.record
-    count = int(record["villages"])
-    places = zip(record["village_x"].tolist(), record["village_y"].tolist(), strict=True)
-    return {
-        place: VILLAGE_CODES[kind - 1] for place, kind in zip(places, record["village_stack"][:count], strict=False)
-    }
+    state = position.state
+    count = int(state["villages"])
+    places = zip(state["village_x"].tolist(), state["village_y"].tolist(), strict=True)
+    return {place: VILLAGE_CODES[kind - 1] for place, kind in zip(places, state["village_stack"][:count], strict=False)}
 
 
 def stones(position: Position) -> list[list[int]]:
-    return position.record["stones"].tolist()
+    return position.state["stones"].tolist()
 
 
 def randomly(position: Position, rng: np.random.Generator, steps: int) -> Position:
@@ -84,16 +82,16 @@ def randomly(position: Position, rng: np.random.Generator, steps: int) -> Positi
 
 def shrink(position: Position, count: int) -> None:
     """Let `count` village cards lie: those after the first in a corner of the grid, far from everything."""
-    record = position.record
-    record["villages"] = count
-    record["village_x"][1:count] = 40
-    record["village_y"][1:count] = 40
+    state = position.state
+    state["villages"] = count
+    state["village_x"][1:count] = 40
+    state["village_y"][1:count] = 40
 
 
 def place(position: Position, action: int) -> tuple[int, int]:
     village, side = divmod(action - CELL0, 4)
-    record = position.record
-    return int(record["village_x"][village] + STEP_X[side]), int(record["village_y"][village] + STEP_Y[side])
+    state = position.state
+    return int(state["village_x"][village] + STEP_X[side]), int(state["village_y"][village] + STEP_Y[side])
 
 
 def positions(n: int, seed: int, count: int = 6):
@@ -103,7 +101,7 @@ def positions(n: int, seed: int, count: int = 6):
     for game in range(count):
         position = Position(GAME.variant(n), 100 * seed + game)
         while not position.over:
-            phase = int(position.record["phase"])
+            phase = int(position.state["phase"])
             if phase == 2 or rng.random() < 0.1:
                 phases.add(phase)
                 yield position

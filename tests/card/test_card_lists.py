@@ -54,9 +54,9 @@ def test_another_card_list(tmp_path, forget_lists, n):
     assert parse_variant(variant.spec) == variant
     position = Position(variant, 1)
     assert len(reset.signatures) == compiled  # the list is data: nothing is compiled again
-    copies = dict(zip(KIND_CODES, position.record["copies"].tolist(), strict=True))
+    copies = dict(zip(KIND_CODES, position.state["copies"].tolist(), strict=True))
     assert (copies["H3"], copies["S1"], copies["S2"]) == (2, 0 if n == 4 else 1, 0 if n == 4 else 1)
-    counts = Counter(VILLAGE_CODES[kind - 1] for kind in position.record["village_stack"])
+    counts = Counter(VILLAGE_CODES[kind - 1] for kind in position.state["village_stack"])
     assert (counts["H"], counts["B"], counts["R"]) == (7, 3, 5)
     randomly(position, np.random.default_rng(n), 40)
     assert Position.restore(position.save()).hash() == position.hash()

@@ -10,96 +10,96 @@ from samurai_env.games.card.actions import CELL0
 from samurai_env.games.card.game import GAME
 from samurai_env.games.card.heuristics.lookahead import (
     COLUMNS,
-    COUNSEL,
     GAIN,
+    LOOKAHEAD,
     NEXT_GAIN,
     REPLY,
     WEIGHTS,
     action_features,
-    write_looks,
+    write_features,
 )
 from samurai_env.games.card.heuristics.policy import (
-    NEVER,
+    LOWEST,
     PARAMETERS,
     PRICE,
     PRICE_OF,
-    Judgement,
-    prospects_of,
+    Parameters,
+    control_table,
     weighted_policy,
 )
 from samurai_env.games.card.state import CARD, CELL
 from tests.card.table import PLAYERS, positions
 
 
-def scores_of(function, *arguments):
-    scores = np.zeros(190)
-    function(*arguments[:1], scores, *arguments[1:])
-    return scores
+def logits_of(function, *arguments):
+    logits = np.zeros(190)
+    function(*arguments[:1], logits, *arguments[1:])
+    return logits
 
 
-def looks_of(position):
-    """The action_features, and the record as it was before."""
-    looks, before = np.full((190, len(COLUMNS)), np.nan, np.float32), position.states.tobytes()
-    action_features(position.states[0], looks)
+def features_of(position):
+    """The action features of a position, whose state must stay as it is."""
+    features, before = np.full((190, len(COLUMNS)), np.nan, np.float32), position.states.tobytes()
+    action_features(position.states[0], features)
     assert position.states.tobytes() == before
-    return looks
+    return features
 
 
 @pytest.mark.parametrize("n", PLAYERS)
-def test_the_outlook_is_of_legal_actions_and_blind(n):
-    rng, looked = np.array([n], np.uint64), 0
+def test_action_features_are_of_legal_actions_and_ignore_hidden_information(n):
+    rng, compared = np.array([n], np.uint64), 0
     for position in positions(n, 3):
         if position.over:
             continue
-        looks = looks_of(position)
-        assert np.flatnonzero(looks[:, COUNSEL] > NEVER).tolist() == position.legal_actions()
+        features = features_of(position)
+        assert np.flatnonzero(features[:, LOOKAHEAD] > LOWEST).tolist() == position.legal_actions()
         illegal = np.setdiff1d(np.arange(190), position.legal_actions())
-        assert not looks[illegal, 1:].any()
-        assert np.isfinite(looks).all()
-        assert np.abs(looks[position.legal_actions()]).max() < 100
-        np.testing.assert_array_equal(looks, looks_of(position.determinized(position.seat, rng)))
-        looked += 1
-    assert looked > 40
+        assert not features[illegal, 1:].any()
+        assert np.isfinite(features).all()
+        assert np.abs(features[position.legal_actions()]).max() < 100
+        np.testing.assert_array_equal(features, features_of(position.determinized(position.seat, rng)))
+        compared += 1
+    assert compared > 40
 
 
 @pytest.mark.parametrize("n", PLAYERS)
-def test_without_second_thoughts_counsel_is_the_quick_advice(n):
+def test_without_replies_and_next_card_it_is_the_heuristic_policy(n):
     weights = np.append(WEIGHTS[:PARAMETERS], [0.0, 0.0])
     for position in positions(n, 2):
         if not position.over:
             state, legal = position.states[0], position.legal_actions()
-            quick = scores_of(weighted_policy, state, weights[:PARAMETERS])[legal]
-            looks = np.empty((190, len(COLUMNS)), np.float32)
-            write_looks(state, looks, Judgement(weights, prospects_of(weights)))
-            slow = looks[legal, COUNSEL]
+            quick = logits_of(weighted_policy, state, weights[:PARAMETERS])[legal]
+            features = np.empty((190, len(COLUMNS)), np.float32)
+            write_features(state, features, Parameters(weights, control_table(weights)))
+            slow = features[legal, LOOKAHEAD]
             # A chosen card's price is in one and not in the other.
             np.testing.assert_allclose(slow - slow.max(), quick - quick.max(), atol=1e-5)
 
 
 def best_reply(state, seat, hand):
-    """What the best of these cards gains and the action id of its cell, asking the quick advice."""
+    """The best gain of these cards by the heuristic policy, and the action id of its cell."""
     state["seat"], state["hand"][seat], state["phase"], state["card"] = seat, hand, CARD, -1
-    kinds = scores_of(weighted_policy, state, WEIGHTS[:PARAMETERS])[:12]
-    if kinds.max() <= NEVER:
+    kinds = logits_of(weighted_policy, state, WEIGHTS[:PARAMETERS])[:12]
+    if kinds.max() <= LOWEST:
         return 0.0, None
     state["phase"], state["card"] = CELL, kinds.argmax()
-    return kinds.max(), int(scores_of(weighted_policy, state, WEIGHTS[:PARAMETERS]).argmax())
+    return kinds.max(), int(logits_of(weighted_policy, state, WEIGHTS[:PARAMETERS]).argmax())
 
 
 @pytest.mark.parametrize("n", PLAYERS)
-def test_counsel_is_the_gain_less_the_replies_and_with_the_own_next_card(n):
-    """Where a card brings no village: there everything is open to the quick advice, too."""
+def test_the_value_is_gain_less_replies_plus_next_card(n):
+    """Where a card brings no village, the heuristic policy can compute all parts."""
     compared = 0
     for position in positions(n, 6, 20):
-        record = position.record
+        record = position.state
         if position.over or record["phase"] != CELL:
             continue
-        found = looks_of(position)
-        gains = scores_of(weighted_policy, position.states[0], WEIGHTS[:PARAMETERS])
+        found = features_of(position)
+        gains = logits_of(weighted_policy, position.states[0], WEIGHTS[:PARAMETERS])
         for action in position.legal_actions():
             after = position.clone()
             after.step(action)
-            if after.over or after.record["villages"] != record["villages"] or after.record["phase"] != CARD:
+            if after.over or after.state["villages"] != record["villages"] or after.state["phase"] != CARD:
                 continue
             state, seat = after.states[0], position.seat
             replies = []
@@ -113,22 +113,22 @@ def test_counsel_is_the_gain_less_the_replies_and_with_the_own_next_card(n):
             hand[record["card"]] -= 1
             own, _ = best_reply(state, seat, hand)
             gain = gains[action] - WEIGHTS[PRICE + PRICE_OF[record["card"]]]
-            counsel = gain - WEIGHTS[PARAMETERS] * np.mean(replies) + WEIGHTS[PARAMETERS + 1] * own
-            expected = [counsel, gain, np.mean(replies), own]
-            columns = [COUNSEL, GAIN, REPLY, NEXT_GAIN]
+            value = gain - WEIGHTS[PARAMETERS] * np.mean(replies) + WEIGHTS[PARAMETERS + 1] * own
+            expected = [value, gain, np.mean(replies), own]
+            columns = [LOOKAHEAD, GAIN, REPLY, NEXT_GAIN]
             assert found[action, columns].tolist() == pytest.approx(expected, abs=1e-5), (action - CELL0, replies, own)
             compared += 1
     assert compared > 50
 
 
 @pytest.mark.parametrize(("n", "least"), [(2, 0.6), (3, 0.36), (4, 0.27)])
-def test_counsel_beats_greedy(n, least):
+def test_lookahead_beats_greedy(n, least):
     variant = make_variant("samurai_card", n)
     shares = one_against_others(variant, [make_agent("lookahead", variant), make_agent("greedy", variant)], 0, 100)
     assert estimate(shares).mean > least
 
 
-def test_a_game_without_counsel_says_so():
+def test_a_game_without_lookahead_is_refused():
     assert GAME.kernels.action_features is not None
     with pytest.raises(ValueError, match="has no look-ahead beyond the heuristic policy that greedy follows"):
         make_agent("lookahead", make_variant("samurai"))

@@ -34,23 +34,23 @@ from tests.card.table import (
 @pytest.mark.parametrize("n", PLAYERS)
 def test_set_up(n):
     position = Position(GAME.variant(n), 3)
-    record = position.record
-    assert record["hand"].sum(1).tolist() == [5] * n
+    state = position.state
+    assert state["hand"].sum(1).tolist() == [5] * n
     assert position.seat == 0
     assert len(laid(position)) == 1
     assert (0, 0) in laid(position)
     for seat in range(n):
-        own = record["hand"][seat] + np.bincount(record["stack"][seat, 5:], minlength=12)
-        assert own.tolist() == record["copies"].tolist() == record["unseen"][seat].tolist()
-    counts = Counter(VILLAGE_CODES[kind - 1] for kind in record["village_stack"])
+        own = state["hand"][seat] + np.bincount(state["stack"][seat, 5:], minlength=12)
+        assert own.tolist() == state["copies"].tolist() == state["unseen"][seat].tolist()
+    counts = Counter(VILLAGE_CODES[kind - 1] for kind in state["village_stack"])
     assert counts == {"H": 5, "B": 5, "R": 5, "HB": 9, "HR": 9, "BR": 9, "HBR": 2}
-    by_code = dict(zip(KIND_CODES, record["copies"].tolist(), strict=True))
+    by_code = dict(zip(KIND_CODES, state["copies"].tolist(), strict=True))
     assert {code: by_code[code] for code in ("H2", "R4", "S3")} == {"H2": 1, "R4": 1, "S3": 1}
     assert (by_code["S1"], by_code["S2"]) == ((2, 1) if n == 4 else (3, 2))
 
 
 def test_seeds_give_different_deals():
-    first = {Position(GAME.variant(2), seed).record["village_stack"].tobytes() for seed in range(20)}
+    first = {Position(GAME.variant(2), seed).state["village_stack"].tobytes() for seed in range(20)}
     assert len(first) == 20
 
 
@@ -63,11 +63,11 @@ def test_first_turn_and_drawing():
     position.step(ids(2)["H4"])
     assert position.mid_move
     assert legal(position) == {"v0N", "v0E", "v0S", "v0W"}
-    assert position.record["hand"][0].sum() == 5  # in the hand until it is laid
+    assert position.state["hand"][0].sum() == 5  # in the hand until it is laid
     position.step(ids(2)["v0E"])
     assert not position.mid_move
     assert position.seat == 1
-    assert position.record["unseen"][0].sum() == 14
+    assert position.state["unseen"][0].sum() == 14
     play(position, "H2 v0W")
     assert legal(position) == {"H2", "H3", "B2", "B3", "S3"}
 
@@ -79,9 +79,9 @@ def test_a_cell_is_named_after_the_oldest_village_beside_it():
     cells = legal(position)
     assert {"v0S", "v4S"} <= cells  # south of village 0 lies west of village 4
     assert "v4W" not in cells
-    before = position.record["side"].copy()
+    before = position.state["side"].copy()
     play(position, "v0S")
-    changed = np.argwhere(position.record["side"] != before).tolist()
+    changed = np.argwhere(position.state["side"] != before).tolist()
     assert changed == [[0, 2], [4, 3]]  # the card stands beside both
     assert "v0S" not in legal(play(position, "B2"))
 
@@ -144,13 +144,13 @@ def test_with_the_village_stack_empty_none_is_laid_and_the_round_is_played_out()
     position = dealt(["H2 H3 H4 B2 B3", "H2 H3 H4 B2 B3", "H2 H3 H4 B2 B3"], "H")
     shrink(position, 43)
     play(position, "H2 v0N", "H2 v0E")
-    assert position.record["villages"] == VILLAGES
+    assert position.state["villages"] == VILLAGES
     assert not position.over
     flat = position.variant.encoding("flat")
     assert flat.view(position.observe(0, "flat"), "last_round").tolist() == [1]
     assert not flat.view(position.observe(0, "flat"), "top").any()
     play(position, "H2 v0S")  # beside the card of seat 1
-    assert position.record["villages"] == VILLAGES
+    assert position.state["villages"] == VILLAGES
     assert position.over
 
 
@@ -161,7 +161,7 @@ def four_cards(first: list[str], second: list[str], village: str) -> list[list[i
     """What a village brings two players who lay these cards on it, N and S by seat 0, W and E by seat 1."""
     position = dealt([" ".join(first), " ".join(second)], village)
     play(position, f"{first[0]} v0N", f"{second[0]} v0W", f"{first[1]} v0S")
-    if position.record["phase"] == 2:
+    if position.state["phase"] == 2:
         play(position, "cell0")
     return stones(play(position, f"{second[1]} v0E"))
 
@@ -201,30 +201,30 @@ def test_an_example_with_three_players():
 def test_a_village_laid_between_four_cards_is_scored_at_once():
     """A ring of cards around the place (1, -1), which stays empty because its neighbours belong to one player."""
     position = dealt(["H4 H3 H2 B2 B3", "H4 H3 H2 B2 B3"], "H")
-    record = position.record
+    state = position.state
     places = [(0, 0), (2, 0), (2, -2), (0, -2)]  # villages around the place, the four cards between them
-    record["villages"] = 4
+    state["villages"] = 4
     for i, (x, y) in enumerate(places):
-        record["village_x"][i], record["village_y"][i] = x, y
+        state["village_x"][i], state["village_y"][i] = x, y
     cards = {(1, 0): "H4", (0, -1): "H2", (1, -2): "H3"}  # all of seat 0; (2, -1) is free, that of seat 1 follows
     free = []
     for i, (x, y) in enumerate(places):
         for side in range(4):
             at = x + int(STEP_X[side]), y + int(STEP_Y[side])
             if at in cards:
-                record["side"][i, side] = 1 + KIND_CODES.index(cards[at])
+                state["side"][i, side] = 1 + KIND_CODES.index(cards[at])
             elif at not in free:
                 free.append(at)
                 action = CELL0 + 4 * i + side
-                record["free"][action >> 6] |= np.uint64(1 << (action & 63))
+                state["free"][action >> 6] |= np.uint64(1 << (action & 63))
     for cell in ("v0N", "v0E"):  # filled above
         action = ids(2)[cell]
-        record["free"][action >> 6] &= ~np.uint64(1 << (action & 63))
-    record["seat"] = 1
-    record["village_stack"][4] = VILLAGE_CODES.index("HB") + 1
+        state["free"][action >> 6] &= ~np.uint64(1 << (action & 63))
+    state["seat"] = 1
+    state["village_stack"][4] = VILLAGE_CODES.index("HB") + 1
     play(position, "H2 v1N")
     assert laid(position)[(1, -1)] == "HB"
-    assert position.record["villages"] == 5
+    assert position.state["villages"] == 5
     assert stones(position) == [[1, 0, 0], [0, 0, 0]]  # helmets 9 to 2, buddhas 0 to 0
 
 
@@ -234,7 +234,7 @@ def test_a_village_laid_between_four_cards_is_scored_at_once():
 @pytest.mark.parametrize("n", PLAYERS)
 def test_a_shape_used_up_ends_the_game_with_the_round(n):
     position = dealt(["H2 H3 H4 B2 B3"] * n, "H")
-    position.record["stones"][0, 2] = 10 if n == 2 else 16
+    position.state["stones"][0, 2] = 10 if n == 2 else 16
     flat = position.variant.encoding("flat")
     assert flat.view(position.observe(0, "flat"), "last_round").tolist() == [1]
     for seat in range(n):
@@ -252,12 +252,12 @@ def test_a_shape_used_up_ends_the_game_with_the_round(n):
 
 def test_stones_beyond_the_supply_count():
     position = dealt(["H2 H3 S1 S2 S3", "B2 B3 R2 R3 R4"], "H")
-    position.record["stones"][:] = [[5, 0, 0], [5, 0, 0]]
+    position.state["stones"][:] = [[5, 0, 0], [5, 0, 0]]
     play(position, "H2 v0N", "B2 v0S")
     assert position.over  # the supply is used up: the round was the last
     position = dealt(["H2 H3 S1 S2 S3", "B2 B3 R2 R3 R4"], "H")
     play(position, "H2 v0N", "B2 v0S", "H3 v0W")
-    position.record["stones"][:] = [[5, 0, 0], [5, 0, 0]]
+    position.state["stones"][:] = [[5, 0, 0], [5, 0, 0]]
     play(position, "B3 v0E")
     assert stones(position)[0] == [6, 0, 0]
     assert position.over
@@ -271,10 +271,10 @@ def test_the_last_cards_end_the_game(n):
     ends = Counter()
     for seed in range(60):
         position = randomly(Position(GAME.variant(n), seed), rng, 1000)
-        record = position.record
+        state = position.state
         assert position.over
         assert position.seat == n - 1
-        cards = record["unseen"].sum(1)
+        cards = state["unseen"].sum(1)
         assert (cards == cards[0]).all()  # equally many turns
         ends[cards[0] == 0] += 1
     assert ends[True] or n == 4  # where the village cards are fewer than the influence cards
@@ -289,11 +289,11 @@ def test_a_closed_board_ends_the_game_at_once(n):
             position.step(position.legal_actions()[0])
         play(position, word)
     assert position.over
-    assert not position.record["free"].any()
-    assert position.record["unseen"].sum(1).min() > 0
+    assert not position.state["free"].any()
+    assert position.state["unseen"].sum(1).min() > 0
     if n == 3:
         assert position.seat < n - 1  # in mid-round
-    assert position.record["winners"] == winners(position.record["stones"])
+    assert position.state["winners"] == winners(position.state["stones"])
 
 
 # --- Who wins ---
@@ -326,9 +326,9 @@ def test_winners(taken, expected):
 def test_returns(n):
     position = Position(GAME.variant(n), 0)
     assert position.returns().tolist() == [0] * n
-    position.record["over"] = 1
+    position.state["over"] = 1
     for word in range(1, 2**n):
-        position.record["winners"] = word
+        position.state["winners"] = word
         share = 1 / word.bit_count()
         wanted = [(n * share * (word >> seat & 1) - 1) / (n - 1) for seat in range(n)]
         assert position.returns() == pytest.approx(wanted)
@@ -348,25 +348,25 @@ def test_no_game_outgrows_its_bounds(n):
         while not position.over:
             actions = position.legal_actions()
             assert actions
-            record = position.record
-            free = sum(int(word).bit_count() for word in record["free"])
+            state = position.state
+            free = sum(int(word).bit_count() for word in state["free"])
             assert 1 <= free <= 67
-            assert (record["unseen"].sum(1) - record["hand"].sum(1) == (record["stack"] >= 0).sum(1)).all()
-            assert (record["hand"] <= record["unseen"]).all()
-            assert record["free"][0] & np.uint64(2**CELL0 - 1) == 0
+            assert (state["unseen"].sum(1) - state["hand"].sum(1) == (state["stack"] >= 0).sum(1)).all()
+            assert (state["hand"] <= state["unseen"]).all()
+            assert state["free"][0] & np.uint64(2**CELL0 - 1) == 0
             cells = {c: GAME.action_names(n)[c] for c in actions if c >= CELL0}
             spread = {c: abs(x) + abs(y) for c in cells for x, y in [place(position, c)]}
             action = max(spread, key=spread.__getitem__) if cells and style == 1 else int(rng.choice(actions))
             position.step(action)
         assert position.steps <= variant.max_steps
-        record = position.record
-        count = int(record["villages"])
+        state = position.state
+        count = int(state["villages"])
         assert len(laid(position)) == count  # no two on one place
         for i, (x, y) in enumerate(laid(position)):
             assert (x + y) % 2 == 0
             assert max(abs(x), abs(y)) <= i
-        assert position.record["stones"].sum() <= 3 * count
-        variant.check(position.record)
+        assert position.state["stones"].sum() <= 3 * count
+        variant.check(position.state)
 
 
 @pytest.mark.parametrize(("n", "reach"), [(2, 29), (3, 43), (4, 43)])
@@ -378,11 +378,11 @@ def test_a_zigzag_reaches_the_farthest_place(n, reach):
         if not position.over:
             position.step(position.legal_actions()[0])
             play(position, cell)
-    assert position.record["village_x"].max() == reach
+    assert position.state["village_x"].max() == reach
     for encoding in GAME.encodings:
         check_limits(position, encoding)
-    assert GAME.text(position.record)
-    assert GAME.scene(position.record).shapes
+    assert GAME.text(position.state)
+    assert GAME.scene(position.state).shapes
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,7 @@ def test_random_games_are_like_those_of_an_independent_implementation(n, cards, 
 @pytest.mark.parametrize("n", PLAYERS)
 def test_progress_is_the_share_of_the_supply(n):
     position = randomly(Position(GAME.variant(n), 5), np.random.default_rng(5), 1000)
-    assert position.potential() == pytest.approx(position.record["stones"].sum(1) / (30 if n == 2 else 48))
+    assert position.potential() == pytest.approx(position.state["stones"].sum(1) / (30 if n == 2 else 48))
 
 
 # --- Bad input ---
@@ -434,7 +434,7 @@ def test_illegal_actions_change_nothing():
 @pytest.mark.parametrize("text", ["", "  ", "H5 v0N", "H2 v44N", "H2 v0X", "pick H2", "h2 v0n"])
 def test_unreadable_moves(text):
     with pytest.raises(ValueError, match="move"):
-        GAME.parse_move(Position(GAME.variant(2), 0).record, text)
+        GAME.parse_move(Position(GAME.variant(2), 0).state, text)
 
 
 @pytest.mark.parametrize("players", [1, 5, 0, True])
@@ -453,7 +453,7 @@ def test_viewers_without_a_seat():
     position = Position(GAME.variant(2), 0)
     for draw in (GAME.text, GAME.scene):
         with pytest.raises(ValueError, match="seat 2"):
-            draw(position.record, 2)
+            draw(position.state, 2)
 
 
 @pytest.mark.parametrize(
@@ -462,6 +462,6 @@ def test_viewers_without_a_seat():
 )
 def test_damaged_records_are_refused(field, value, word):
     position = Position(GAME.variant(2), 0)
-    position.record[field] = value
+    position.state[field] = value
     with pytest.raises(ValueError, match=word):
         Position.restore(position.save())

@@ -1,4 +1,4 @@
-"""The card game seen by its seats: hidden information, encodings, action names, advice, pictures."""
+"""The card game seen by its seats: hidden information, encodings, action names, heuristics, pictures."""
 
 from collections import Counter
 from itertools import pairwise
@@ -10,7 +10,7 @@ from samurai_env.core.bits import pick
 from samurai_env.games.card.actions import CELL0, CHOICE0, GROUPS, names
 from samurai_env.games.card.determinize import determinize
 from samurai_env.games.card.game import GAME
-from samurai_env.games.card.heuristics.policy import NEVER
+from samurai_env.games.card.heuristics.policy import LOWEST
 from samurai_env.games.card.rules.cards import KIND_CODES
 from samurai_env.position import Position
 from tests.card.table import LOOPS, PLAYERS, check_limits, dealt, play, positions, randomly, stones
@@ -27,8 +27,8 @@ def test_nothing_a_seat_sees_depends_on_what_it_cannot_know(n):
             other = position.determinized(seat, rng)
             for encoding in GAME.encodings:
                 np.testing.assert_array_equal(position.observe(seat, encoding), other.observe(seat, encoding))
-            assert GAME.text(position.record, seat) == GAME.text(other.record, seat)
-            assert GAME.scene(position.record, seat) == GAME.scene(other.record, seat)
+            assert GAME.text(position.state, seat) == GAME.text(other.state, seat)
+            assert GAME.scene(position.state, seat) == GAME.scene(other.state, seat)
             if seat == position.seat and not position.over:
                 assert position.legal_actions() == other.legal_actions()
                 LOOPS.write_policy(position.states, 0, scores)
@@ -41,10 +41,10 @@ def test_redetermined_games_are_legal_and_differ(n):
     rng, moves = np.array([n], np.uint64), np.random.default_rng(n)
     different = Counter()
     for position in positions(n, 2):
-        before = position.record
+        before = position.state
         for seat in range(n):
             other = position.determinized(seat, rng)
-            after = other.record
+            after = other.state
             position.variant.check(after)
             public = set(before.dtype.names) - {
                 "seed",
@@ -95,7 +95,7 @@ def test_redetermination_is_uniform():
     """Another seat's hand, its chosen card, the own stack and the village stack: frequencies against probabilities."""
     position = Position(GAME.variant(2), 8)
     position.step(position.legal_actions()[0])
-    record = position.record
+    record = position.state
     rng = np.array([1], np.uint64)
     draws = 4000
     states = np.repeat(position.states, draws)
@@ -126,7 +126,7 @@ def test_the_chosen_card_is_shown_to_its_owner_alone(n):
         chosen = layout.view(position.observe(seat), "chosen")
         assert chosen.tolist() == [int(seat == 0 and kind == action) for kind in range(12)]
         assert layout.view(position.observe(seat), "hand").tolist() == layout.view(before[seat], "hand").tolist()
-        words = GAME.text(position.record, seat).splitlines()
+        words = GAME.text(position.state, seat).splitlines()
         assert any("lays the chosen card" in line for line in words) == (seat != 0)
 
 
@@ -137,7 +137,7 @@ def test_observations_are_relative_to_the_seat(n):
     for seed in range(5):
         position = randomly(Position(GAME.variant(n), seed), rng, 30)
         turned = position.clone()
-        before, after = position.record, turned.record
+        before, after = position.state, turned.state
         for name in ("hand", "unseen", "stack", "drawn", "stones", "kinds"):
             after[name] = np.roll(before[name], 1, axis=0)
         cards = before["side"].astype(int)
@@ -165,10 +165,10 @@ def test_observations_stay_within_the_limits(n, encoding):
 @pytest.mark.parametrize("n", PLAYERS)
 def test_the_window_cuts_off_what_lies_outside(n):
     position = Position(GAME.variant(n), 0)
-    record = position.record
-    record["villages"] = 2
-    record["village_x"][1], record["village_y"][1] = 40, 40
-    record["side"][1] = [1, 2, 3, 4]
+    state = position.state
+    state["villages"] = 2
+    state["village_x"][1], state["village_y"][1] = 40, 40
+    state["side"][1] = [1, 2, 3, 4]
     planes = position.variant.encoding("planes")
     seen = position.observe(0, "planes")
     assert not planes.view(seen, "laid").any()
@@ -181,7 +181,7 @@ def test_planes_name_the_action_of_every_free_cell():
     position = Position(GAME.variant(3), 6)
     planes = position.variant.encoding("planes")
     while not position.over:
-        if position.record["phase"] == 1:
+        if position.state["phase"] == 1:
             seen = position.observe(0, "planes")
             free = planes.view(seen, "free")[..., 0] == 1
             village = planes.view(seen, "name_village")[..., 0][free].astype(int)
@@ -204,7 +204,7 @@ def test_action_names_and_groups():
 def test_moves_survive_being_written_and_read(n):
     rng = np.random.default_rng(n)
     position = Position(GAME.variant(n), n)
-    before, actions = position.record.copy(), []
+    before, actions = position.state.copy(), []
     while not position.over:
         action = int(rng.choice(position.legal_actions()))
         position.step(action)
@@ -213,19 +213,19 @@ def test_moves_survive_being_written_and_read(n):
             text = GAME.format_move(before, actions)
             assert GAME.parse_move(before, text) == actions
             assert len(actions) in (2, 3)
-            before, actions = position.record.copy(), []
+            before, actions = position.state.copy(), []
 
 
 # --- The built-in player and the evaluation ---
 
 
 @pytest.mark.parametrize("n", PLAYERS)
-def test_advice_scores_the_legal_actions_alone(n):
+def test_the_heuristic_policy_scores_legal_actions_alone(n):
     scores = np.zeros(190)
     for position in positions(n, 4):
         if not position.over:
             LOOPS.write_policy(position.states, 0, scores)
-            assert np.flatnonzero(scores > NEVER).tolist() == position.legal_actions()
+            assert np.flatnonzero(scores > LOWEST).tolist() == position.legal_actions()
             assert np.isfinite(scores).all()
 
 
@@ -290,10 +290,10 @@ def test_pictures_and_text_of_whole_games(n):
     position, last, sizes = Position(GAME.variant(n), 7), [], set()
     while True:
         for viewer in (None, 0, n - 1):
-            picture = GAME.scene(position.record, viewer, last)
+            picture = GAME.scene(position.state, viewer, last)
             sizes.add((picture.width, picture.height))
             assert picture.shapes
-            words = GAME.text(position.record, viewer)
+            words = GAME.text(position.state, viewer)
             assert words.isascii()
         if position.over:
             break

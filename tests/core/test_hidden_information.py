@@ -33,9 +33,9 @@ def test_redetermination_keeps_what_the_seat_knows(variant) -> None:
         for seat in range(variant.num_players):
             other = position.determinized(seat, rng)
             assert observations(other, seat) == observations(position, seat)
-            variant.check(other.record)
+            variant.check(other.state)
             for field in ("seat", "over", "steps"):
-                assert other.record[field] == position.record[field]
+                assert other.state[field] == position.state[field]
             assert other.mid_move == position.mid_move
             assert np.array_equal(other.returns(), position.returns())
             if seat == position.seat:
@@ -54,7 +54,7 @@ def test_redetermined_games_can_be_played_to_the_end(variant) -> None:
         play_random(other, choices)
         assert other.over
         assert other.steps <= variant.max_steps
-        variant.check(other.record)
+        variant.check(other.state)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=label)
@@ -63,8 +63,8 @@ def test_redetermination_depends_on_its_stream_alone(variant) -> None:
         one, same = (position.determinized(0, stream(5)) for _ in range(2))
         assert one.hash() == same.hash()
         assert one.hash() != position.determinized(0, stream(6)).hash()
-        assert one.record["rng"] != position.record["rng"]
-        assert one.record["seed"] != position.record["seed"]
+        assert one.state["rng"] != position.state["rng"]
+        assert one.state["seed"] != position.state["seed"]
 
 
 # ---------------------------------------------------------------- the board game: what is drawn anew
@@ -72,14 +72,14 @@ def test_redetermination_depends_on_its_stream_alone(variant) -> None:
 
 def picking(position: Position, seat: int) -> bool:
     """Whether the seat is (or will be) choosing the first hand: its supply row holds all twenty, not shuffled yet."""
-    record = position.record
-    return record["phase"] == FIRST_HAND and record["drawn"][seat] == 0
+    state = position.state
+    return state["phase"] == FIRST_HAND and state["drawn"][seat] == 0
 
 
 def supply(position: Position, seat: int) -> list[int]:
     """The supply in the order in which it is drawn (while picking: all twenty tiles)."""
-    record = position.record
-    return record["supply"][seat, record["drawn"][seat] :].tolist()
+    state = position.state
+    return state["supply"][seat, state["drawn"][seat] :].tolist()
 
 
 @pytest.mark.parametrize("variant", BOARD_VARIANTS, ids=label)
@@ -90,15 +90,15 @@ def test_tiles_and_figures_are_conserved(variant) -> None:
         for seat in range(variant.num_players):
             other = position.determinized(seat, rng)
             for name in set(variant.dtype.names) - kept:
-                assert np.array_equal(other.record[name], position.record[name]), name
-            assert np.array_equal(other.record["hand"][seat], position.record["hand"][seat])
-            assert np.array_equal(other.record["captured"][seat], position.record["captured"][seat])
-            assert np.array_equal(other.record["captured"].sum(0), position.record["captured"].sum(0))
+                assert np.array_equal(other.state[name], position.state[name]), name
+            assert np.array_equal(other.state["hand"][seat], position.state["hand"][seat])
+            assert np.array_equal(other.state["captured"][seat], position.state["captured"][seat])
+            assert np.array_equal(other.state["captured"].sum(0), position.state["captured"].sum(0))
             for player in range(variant.num_players):
-                hand, unseen = other.record["hand"][player], other.record["unseen"][player]
-                assert hand.sum() == position.record["hand"][player].sum()
+                hand, unseen = other.state["hand"][player], other.state["unseen"][player]
+                assert hand.sum() == position.state["hand"][player].sum()
                 assert (hand <= unseen).all()
-                assert other.record["kinds"][player] == sum(1 << k for k in range(KINDS) if hand[k])
+                assert other.state["kinds"][player] == sum(1 << k for k in range(KINDS) if hand[k])
                 rest = np.bincount(supply(other, player), minlength=KINDS)
                 assert np.array_equal(rest, COPIES if picking(position, player) else unseen - hand)
 
@@ -112,10 +112,10 @@ def test_what_is_hidden_does_change(variant) -> None:
             for player in range(variant.num_players):
                 whose = "own" if player == seat else "other's"
                 changed[f"{whose} hand"] += not np.array_equal(
-                    other.record["hand"][player], position.record["hand"][player]
+                    other.state["hand"][player], position.state["hand"][player]
                 )
                 changed[f"{whose} supply"] += supply(other, player) != supply(position, player)
-            changed["captures"] += not np.array_equal(other.record["captured"], position.record["captured"])
+            changed["captures"] += not np.array_equal(other.state["captured"], position.state["captured"])
     assert changed["own hand"] == 0
     assert min(changed["other's hand"], changed["own supply"], changed["other's supply"]) > 10
     assert (changed["captures"] > 0) == variant.options["hide_captures"]
@@ -142,14 +142,14 @@ def late_position(seat_to_move: bool, mid_turn: bool = False) -> Position:
     """Two players, late: seat 1 has a full hand of 6 to 8 unseen tiles, and decides which tile to play (or not)."""
     for seed in range(1000):
         for position in sampled(BOARD.variant(2, edition="1998"), range(seed, seed + 1), 1):
-            record = position.record
-            hand = record["hand"][1]
-            if record["phase"] != TILE or position.over or record["unseen"][1].sum() not in (6, 7, 8):
+            state = position.state
+            hand = state["hand"][1]
+            if state["phase"] != TILE or position.over or state["unseen"][1].sum() not in (6, 7, 8):
                 continue
-            if (position.seat == 1) != seat_to_move or bool(record["plain_played"]) != mid_turn:
+            if (position.seat == 1) != seat_to_move or bool(state["plain_played"]) != mid_turn:
                 continue
             quick = sum(hand[k] for k in range(KINDS) if int(QUICK) >> k & 1)
-            unseen_quick = sum(record["unseen"][1, k] for k in range(KINDS) if int(QUICK) >> k & 1)
+            unseen_quick = sum(state["unseen"][1, k] for k in range(KINDS) if int(QUICK) >> k & 1)
             if hand.sum() == (4 if mid_turn else 5) and (not mid_turn or (quick and unseen_quick <= 2)):
                 return position
     raise AssertionError("no such position")
@@ -157,8 +157,8 @@ def late_position(seat_to_move: bool, mid_turn: bool = False) -> Position:
 
 def test_hands_are_drawn_uniformly() -> None:
     position, rng = late_position(seat_to_move=False), stream(7)
-    found = Counter(tuple(position.determinized(0, rng).record["hand"][1].tolist()) for _ in range(20_000))
-    chances = hand_chances(position.record["unseen"][1].tolist(), 5)
+    found = Counter(tuple(position.determinized(0, rng).state["hand"][1].tolist()) for _ in range(20_000))
+    chances = hand_chances(position.state["unseen"][1].tolist(), 5)
     assert len(chances) >= 6
     assert is_uniform(found, chances)
 
@@ -174,7 +174,7 @@ def test_the_order_of_a_supply_is_drawn_uniformly() -> None:
         found: Counter = Counter()
         for _ in range(60_000 if seat else 6_000):
             other = position.determinized(seat, rng)
-            if np.array_equal(other.record["hand"][0], position.record["hand"][0]):
+            if np.array_equal(other.state["hand"][0], position.state["hand"][0]):
                 found[tuple(supply(other, 0))] += 1
         assert len(found) == 24
         assert is_uniform(found, dict.fromkeys(found, 1))
@@ -191,10 +191,10 @@ def test_the_supply_left_by_a_chosen_hand_is_uniform(anew) -> None:
         position.step(s1)
         if anew:  # what the other seat imagines: the picked tile may be another one
             position = position.determinized(1, rng)
-            if not position.record["hand"][0, s1]:
+            if not position.state["hand"][0, s1]:
                 continue
         for code in ("H2", "H3", "H4", "B2", "B3"):
-            if position.seat == 0 and position.record["hand"][0, KIND_CODES.index(code)] == 0:
+            if position.seat == 0 and position.state["hand"][0, KIND_CODES.index(code)] == 0:
                 position.step(KIND_CODES.index(code))
         row = supply(position, 0)
         seconds[row.index(s1)] += 1
@@ -208,8 +208,8 @@ def test_a_seat_that_goes_on_holds_a_tile_that_it_can_play() -> None:
     """After the plain tile only quick ones can be played: the hands without one are left out, the rest stay uniform."""
     position, rng = late_position(seat_to_move=True, mid_turn=True), stream(9)
     playable = [k for k in range(KINDS) if int(QUICK) >> k & 1]
-    found = Counter(tuple(position.determinized(0, rng).record["hand"][1].tolist()) for _ in range(20_000))
-    chances = hand_chances(position.record["unseen"][1].tolist(), 4)
+    found = Counter(tuple(position.determinized(0, rng).state["hand"][1].tolist()) for _ in range(20_000))
+    chances = hand_chances(position.state["unseen"][1].tolist(), 4)
     possible = {hand: ways for hand, ways in chances.items() if any(hand[k] for k in playable)}
     assert 2 <= len(possible) < len(chances)
     assert is_uniform(found, possible)
@@ -218,10 +218,10 @@ def test_a_seat_that_goes_on_holds_a_tile_that_it_can_play() -> None:
 def test_hidden_captures_are_shared_out_uniformly() -> None:
     variant = BOARD.variant(3, hide_captures=True)
     running = (p for p in sampled(variant, range(20), 1) if not p.over)
-    position = next(p for p in running if (p.record["captured"][1:].sum(0) >= [2, 1, 1]).all())
-    taken = position.record["captured"][1:].sum(0).tolist()
+    position = next(p for p in running if (p.state["captured"][1:].sum(0) >= [2, 1, 1]).all())
+    taken = position.state["captured"][1:].sum(0).tolist()
     rng = stream(10)
-    found = Counter(tuple(position.determinized(0, rng).record["captured"][1].tolist()) for _ in range(20_000))
+    found = Counter(tuple(position.determinized(0, rng).state["captured"][1].tolist()) for _ in range(20_000))
     chances = {
         shares: prod(comb(t, share) for t, share in zip(taken, shares, strict=True))
         for shares in product(*[range(t + 1) for t in taken])
@@ -234,13 +234,13 @@ def test_hidden_captures_are_shared_out_uniformly() -> None:
 
 def set_hand(position: Position, seat: int, hand: np.ndarray) -> None:
     """Write a hand, and the bit set that goes with it."""
-    position.record["hand"][seat] = hand
-    position.record["kinds"][seat] = sum(1 << k for k in range(KINDS) if hand[k])
+    position.state["hand"][seat] = hand
+    position.state["kinds"][seat] = sum(1 << k for k in range(KINDS) if hand[k])
 
 
 def swap_hand_and_supply(position: Position, seat: int, rng: random.Random) -> bool:
     """Put a tile of the hand into the supply for one of another kind; whether there are such tiles."""
-    hand = position.record["hand"][seat].copy()
+    hand = position.state["hand"][seat].copy()
     row = supply(position, seat)
     if picking(position, seat):
         row = [k for k in range(KINDS) if hand[k] < COPIES[k]]
@@ -251,7 +251,7 @@ def swap_hand_and_supply(position: Position, seat: int, rng: random.Random) -> b
     hand[mine] -= 1
     hand[row[i]] += 1
     if not picking(position, seat):
-        position.record["supply"][seat, position.record["drawn"][seat] + i] = mine
+        position.state["supply"][seat, position.state["drawn"][seat] + i] = mine
     set_hand(position, seat, hand)
     return True
 
@@ -261,7 +261,7 @@ def reorder_supply(position: Position, seat: int, rng: random.Random) -> None:
         return  # not shuffled yet
     row = supply(position, seat)
     rng.shuffle(row)
-    position.record["supply"][seat, position.record["drawn"][seat] :] = row
+    position.state["supply"][seat, position.state["drawn"][seat] :] = row
 
 
 @pytest.mark.parametrize("variant", BOARD_VARIANTS, ids=label)
@@ -273,13 +273,13 @@ def test_an_observation_depends_on_nothing_hidden(variant) -> None:
         for seat in range(variant.num_players):
             other = position.clone()
             before = observations(position, seat)
-            other.record["rng"] = rng.getrandbits(64)
-            other.record["seed"] = rng.getrandbits(63)
+            other.state["rng"] = rng.getrandbits(64)
+            other.state["seed"] = rng.getrandbits(63)
             for player in range(variant.num_players):
                 reorder_supply(other, player, rng)
                 if player != seat:
                     exchanged["hand"] += swap_hand_and_supply(other, player, rng)
-                other.record["supply"][player, : position.record["drawn"][player]] = 0  # used up, means nothing
+                other.state["supply"][player, : position.state["drawn"][player]] = 0  # used up, means nothing
             assert observations(other, seat) == before
             # what the seat does know shows
             mine = position.clone()
@@ -314,14 +314,14 @@ def test_captures_behind_the_screen(variant) -> None:
     """With `hide_captures` the others' counts may be any; without it everybody sees them."""
     compared = 0
     for position in sampled(variant, range(4), 10):
-        captured = position.record["captured"]
+        captured = position.state["captured"]
         for seat in range(variant.num_players):
             one, two = [other for other in range(variant.num_players) if other != seat][:2]
             for figure in range(3):
                 if captured[one, figure]:
                     other = position.clone()
-                    other.record["captured"][one, figure] -= 1
-                    other.record["captured"][two, figure] += 1
+                    other.state["captured"][one, figure] -= 1
+                    other.state["captured"][two, figure] += 1
                     before, after = observations(position, seat), observations(other, seat)
                     hidden = variant.options["hide_captures"] and not position.over  # at the end the screens go
                     assert all((after[name] == before[name]) == hidden for name in after)
@@ -335,7 +335,7 @@ def test_two_players_see_each_others_captures() -> None:
         view = position.variant.encoding("flat").view
         for seat in (0, 1):
             seen = view(position.observe(seat, "flat"), "captured")
-            assert np.array_equal(seen, np.roll(position.record["captured"], -seat, 0))
+            assert np.array_equal(seen, np.roll(position.state["captured"], -seat, 0))
 
 
 def test_first_hand_choices_stay_secret() -> None:
@@ -351,4 +351,4 @@ def test_first_hand_choices_stay_secret() -> None:
             play_random(other, random.Random(seat), 5)
             assert observations(one, 1) == observations(other, 1)
             assert observations(one, 2) == observations(other, 2)
-        assert one.record["phase"] == TILE
+        assert one.state["phase"] == TILE

@@ -59,7 +59,7 @@ def test_games_end_in_time_and_pay_out(spec: str, seed: int, choices: int) -> No
         assert len(set(returns)) == 1
     else:
         assert abs(returns.sum()) < 1e-9
-    variant.check(position.record)
+    variant.check(position.state)
 
 
 @fixed
@@ -149,33 +149,33 @@ def test_tiles_and_figures_are_conserved(spec: str, seed: int, choices: int) -> 
     variant = parse_variant(spec)
     n = variant.num_players
     position, rng = Position(variant, seed), random.Random(choices)
-    record = position.record
+    state = position.state
     exchanged = [0] * n  # figure exchanges leave the game
     while True:
-        figures = [int(word).bit_count() for word in record["figures"]]
-        everywhere = figures + record["pool"] + record["captured"].sum(0) + record["aside"]
+        figures = [int(word).bit_count() for word in state["figures"]]
+        everywhere = figures + state["pool"] + state["captured"].sum(0) + state["aside"]
         assert (everywhere == FIGURES_EACH[n]).all()
-        codes = np.concatenate([record["land_tile"], record["sea_tile"]])
+        codes = np.concatenate([state["land_tile"], state["sea_tile"]])
         for seat in range(n):
             placed = [int(code) - 1 - KINDS * seat for code in codes if code and (code - 1) // KINDS == seat]
-            pending = int(record["tile"]) if seat == position.seat and not position.over else -1
-            total = np.bincount(placed, minlength=KINDS) + record["unseen"][seat]
+            pending = int(state["tile"]) if seat == position.seat and not position.over else -1
+            total = np.bincount(placed, minlength=KINDS) + state["unseen"][seat]
             total[FIGURE_EXCHANGE] += exchanged[seat]
             if pending >= 0:
                 total[pending] += 1
             assert np.array_equal(total, COPIES)
-            assert record["hand"][seat].sum() == record["hand_size"][seat] <= 5
-            assert record["unseen"][seat].sum() == record["hand_size"][seat] + record["supply_size"][seat]
-            assert (record["hand"][seat] <= record["unseen"][seat]).all()
+            assert state["hand"][seat].sum() == state["hand_size"][seat] <= 5
+            assert state["unseen"][seat].sum() == state["hand_size"][seat] + state["supply_size"][seat]
+            assert (state["hand"][seat] <= state["unseen"][seat]).all()
         if position.over:
             break
-        seat, exchanging = position.seat, int(record["tile"]) == FIGURE_EXCHANGE
+        seat, exchanging = position.seat, int(state["tile"]) == FIGURE_EXCHANGE
         position.step(rng.choice(position.legal_actions()))
-        if exchanging and record["tile"] < 0:
+        if exchanging and state["tile"] < 0:
             exchanged[seat] += 1
     assert sum(exchanged) <= n
-    assert record["winners"]
-    assert record["aside"].sum() >= 4 or min(figures) == 0
+    assert state["winners"]
+    assert state["aside"].sum() >= 4 or min(figures) == 0
 
 
 # ---------------------------------------------------------------- the board game: no seat is special
@@ -185,7 +185,7 @@ def rotated(position: Position, turn: int) -> Position:
     """The same game with seat s in the place of seat s + turn."""
     n = position.variant.num_players
     other = position.clone()
-    old, new = position.record, other.record
+    old, new = position.state, other.state
     for name in ("hand", "unseen", "hand_size", "supply_size", "supply", "drawn", "captured", "kinds", "movable"):
         new[name] = np.roll(old[name], turn, 0)
     new["influence"] = np.roll(old["influence"], turn, 0)
@@ -211,7 +211,7 @@ def test_no_seat_is_special(spec: str, seed: int, choices: int, turn: int, part:
     variant = parse_variant(spec)
     n, turn = variant.num_players, 1 + turn % (variant.num_players - 1)
     position, rng = Position(variant, seed), random.Random(choices)
-    while PHASES[position.record["phase"]] == "setup":
+    while PHASES[position.state["phase"]] == "setup":
         play_random(position, rng, 1)
     play_random(position, rng, int(part * 80))
     other = rotated(position, turn)
@@ -251,7 +251,7 @@ def with_other_kinds(position: Position, kinds: str) -> Position:
     tile_to = [names.index(new_names[code]) for code in KIND_CODES]
     n = position.variant.num_players
     other = position.clone()
-    old, new = position.record, other.record
+    old, new = position.state, other.state
     for figure in range(3):
         new["figures"][to[figure]] = old["figures"][figure]
         new["influence"][:, :, to[figure]] = old["influence"][:, :, figure]
@@ -285,7 +285,7 @@ def test_no_kind_is_special(spec: str, seed: int, choices: int, kinds: str, part
     new_names = relettered(names, kinds)
     rng = random.Random(choices)
     position = play_random(Position(variant, seed), rng, int(part * 100))
-    while PHASES[position.record["phase"]] == "first_hand":
+    while PHASES[position.state["phase"]] == "first_hand":
         play_random(position, rng, 1)  # supplies, and with one option figures, are still to be drawn
     other = with_other_kinds(position, kinds)
     while not position.over:
@@ -324,8 +324,8 @@ def test_facts_of_random_play(players: int) -> None:
     for seed in range(games):
         position.reset(seed)
         play_random(position, rng)
-        placed += players * TILES - int(position.record["unseen"].sum())
-        aside += int(position.record["aside"].sum())
+        placed += players * TILES - int(position.state["unseen"].sum())
+        aside += int(position.state["aside"].sum())
     tiles, set_aside = {2: (36.5, 2.4), 3: (49.0, 3.7), 4: (58.5, 4.1)}[players]
     assert abs(placed / games - tiles) < 3
     assert abs(aside / games - set_aside) < 0.6

@@ -44,7 +44,7 @@ VARIANTS = {
 
 
 def stage_of(position):
-    return OVER if position.over else PHASES[int(position.record["phase"])]
+    return OVER if position.over else PHASES[int(position.state["phase"])]
 
 
 def random_game(variant, seed):
@@ -83,11 +83,11 @@ def words(scene):
 
 
 def picture(position, viewer=None, last=()):
-    return position.variant.game.scene(position.record, viewer, last)
+    return position.variant.game.scene(position.state, viewer, last)
 
 
 def text(position, viewer=None):
-    return position.variant.game.text(position.record, viewer)
+    return position.variant.game.text(position.state, viewer)
 
 
 def table(position, viewer=None):
@@ -133,35 +133,35 @@ def test_a_spectator_sees_what_players_do_not(positions):
 @pytest.mark.parametrize("n", VARIANTS)
 def test_text_lists_hands_that_may_be_seen_and_counts_of_the_others(positions, n):
     for position, _ in positions[n].values():
-        hands = [[k for k in range(17) for _ in range(row[k])] for row in position.record["hand"]]
+        hands = [[k for k in range(17) for _ in range(row[k])] for row in position.state["hand"]]
         for viewer in (None, *range(n)):
             for seat, (shown, supply, _) in enumerate(table(position, viewer)):
                 if viewer in (None, seat):
                     assert shown == (tile_list(hands[seat]) or "-")
                 else:
                     assert shown == f"{len(hands[seat])} hidden"
-                assert supply == position.record["unseen"][seat].sum() - len(hands[seat])
+                assert supply == position.state["unseen"][seat].sum() - len(hands[seat])
 
 
 @pytest.mark.parametrize("n", VARIANTS)
 def test_picture_turns_down_the_hands_of_the_others(positions, n):
     for position, _ in positions[n].values():
-        held = position.record["hand"].sum(1)
+        held = position.state["hand"].sum(1)
         assert "?" not in words(picture(position))
         for viewer in range(n):
-            screens = position.record["hide_captures"] and not position.over
+            screens = position.state["hide_captures"] and not position.over
             hidden = held.sum() - held[viewer] + 3 * (n - 1) * int(screens)
             assert words(picture(position, viewer)).count("?") == hidden
 
 
 def test_hidden_captures(positions):
     position, end = positions[3]["tile"][0].clone(), positions[3][OVER][0]
-    position.record["captured"] = end.record["captured"]
-    assert position.record["captured"].sum() > 0
-    counts = ["  ".join(f"{k} {c}" for k, c in zip("HBR", row, strict=True)) for row in position.record["captured"]]
+    position.state["captured"] = end.state["captured"]
+    assert position.state["captured"].sum() > 0
+    counts = ["  ".join(f"{k} {c}" for k, c in zip("HBR", row, strict=True)) for row in position.state["captured"]]
     assert [row[2] for row in table(position)] == counts
     assert [row[2] for row in table(position, 1)] == ["H ?  B ?  R ?", counts[1], "H ?  B ?  R ?"]
-    totals = [f"total {row.sum()}" for row in position.record["captured"]]
+    totals = [f"total {row.sum()}" for row in position.state["captured"]]
     assert [w for w in words(picture(position)) if w.startswith("total")] == totals
     assert [w for w in words(picture(position, 1)) if w.startswith("total")] == ["total ?", totals[1], "total ?"]
     assert [row[2] for row in table(end, 1)] == counts  # at the end all screens are removed
@@ -182,7 +182,7 @@ def test_a_pick_of_the_first_hand_is_told_to_its_player_alone():
             position.step(action)
             code = player_view.kind_text(action)
             for viewer in (None, *range(n)):
-                told = player_view.last_move(position.record, viewer, [action])
+                told = player_view.last_move(position.state, viewer, [action])
                 known = viewer in (None, picker)
                 assert told == f"seat {picker}: picked {code if known else 'a tile (hidden)'}"
 
@@ -209,10 +209,10 @@ def test_the_decision_is_told(positions):
 def test_winners_are_told(positions):
     for n in VARIANTS:
         position, _ = positions[n][OVER]
-        won = [seat for seat in range(n) if int(position.record["winners"]) >> seat & 1]
+        won = [seat for seat in range(n) if int(position.state["winners"]) >> seat & 1]
         marks = [w for w in words(picture(position, 0)) if w in ("wins", "shares the win")]
         assert len(marks) == len(won)
-        assert player_view.decision(position.record).startswith(f"Game over: {player_view.seats_text(won)} ")
+        assert player_view.decision(position.state).startswith(f"Game over: {player_view.seats_text(won)} ")
 
 
 def test_the_map_of_the_text_has_every_hex_in_its_place(positions):
@@ -220,7 +220,7 @@ def test_the_map_of_the_text_has_every_hex_in_its_place(positions):
         lines = text(position).splitlines()[2:]
         left = min(h.col for h in hexes_in_play(n))
         rows = {line[:3]: line for line in lines[1:50]}
-        tiles = player_view.tiles_on_board(position.record)
+        tiles = player_view.tiles_on_board(position.state)
         for h in hexes_in_play(n):
             at = 6 + 3 * (h.col - left)
             cell = rows[f"{h.row:02d}{chr(39) if h.col & 1 else ' '}"][at - 2 : at + 4].strip()
@@ -242,13 +242,13 @@ def test_text_is_plain_and_narrow(positions):
 def test_figures_and_tiles_are_in_the_picture(positions):
     for n, _, position, _ in every(positions):
         shown = words(picture(position))
-        tiles = player_view.tiles_on_board(position.record)
+        tiles = player_view.tiles_on_board(position.state)
         for code in ("S3", "TX", "RO", "H4"):
             least = sum(KIND_CODES[tile.kind] == code for tile in tiles.values())
             assert shown.count(code) >= least
-        figures = [int(position.record["figures"][i]).bit_count() for i in range(3)]
+        figures = [int(position.state["figures"][i]).bit_count() for i in range(3)]
         # Captions: on the board, set aside, perhaps to be placed; the legend; a card a player.
-        extra = 3 + n + bool(position.record["pool"].sum())
+        extra = 3 + n + bool(position.state["pool"].sum())
         assert [shown.count(letter) for letter in "HBR"] == [count + extra for count in figures]
         assert {h.label for h in hexes_in_play(n)} <= set(shown)
 
@@ -278,7 +278,7 @@ def is_move(code, *lengths):
         (lambda _, move: move[1:] == [IDLE], r"idle figure exchange", 0, 0),
         (lambda _, move: move == [END], r"end of the turn", 0, 0),
         (
-            lambda p, move: p.record["phase"] in (SETUP, TILE) and len(move) == 1 and move[0] > END,
+            lambda p, move: p.state["phase"] in (SETUP, TILE) and len(move) == 1 and move[0] > END,
             r"seat 0: put the \w+ on c\d\dr\d\d",
             1,
             0,
@@ -288,7 +288,7 @@ def is_move(code, *lengths):
 )
 def test_the_last_move_is_told_and_marked(wanted, told, hexes, arrows):
     position, move = play_until(wanted)
-    assert re.fullmatch(told, player_view.last_move(position.record, None, move))
+    assert re.fullmatch(told, player_view.last_move(position.state, None, move))
     plain, marked = picture(position), picture(position, None, move)
     rings = [s for s in marked.shapes if isinstance(s, Polygon) and s.edge == pictures.MARK]
     already = [s for s in plain.shapes if isinstance(s, Polygon) and s.edge == pictures.MARK]
@@ -389,7 +389,7 @@ import sys
 import samurai_env.display
 from samurai_env import Position, make_variant
 position = Position(make_variant("samurai", 2))
-scene = position.variant.game.scene(position.record)
+scene = position.variant.game.scene(position.state)
 assert "matplotlib" not in sys.modules
 samurai_env.display.svg(scene), samurai_env.display.rgb_array(scene)
 assert "matplotlib.pyplot" not in sys.modules

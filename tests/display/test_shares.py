@@ -24,7 +24,7 @@ def test_every_action_that_names_a_place_has_one_in_the_picture(game, n):
     variant, rng = make_variant(game, num_players=n), np.random.default_rng(n)
     position, seen = Position(variant, 1), 0
     while not position.over:
-        scene = variant.game.scene(position.record)
+        scene = variant.game.scene(position.state)
         middles = {}
         for action in position.legal_actions():
             name = variant.action_names[action]

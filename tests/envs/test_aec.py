@@ -195,7 +195,7 @@ def test_a_game_in_every_variant(variant) -> None:
     else:
         assert sum(returns) == pytest.approx(0, abs=1e-12)
         assert max(returns) > 0 or not returns.any()  # somebody wins, or all share
-    details = variant.game.describe_result(position.record)
+    details = variant.game.describe_result(position.state)
     for agent in env.agents:
         assert env.terminations[agent] is True
         assert env.truncations[agent] is False
@@ -363,11 +363,11 @@ def test_a_copy_plays_on_identically(variant, copied, make) -> None:
 
 
 @some
-def test_begin_goes_on_from_a_position(variant) -> None:
+def test_reset_to_a_position_continues_from_it(variant) -> None:
     env = halfway(variant, reward="shaped")
     position = env.position.clone()
     other = raw(variant, reward="shaped")
-    other.begin(position)
+    other.reset(options={"position": position})
     assert other.agent_selection == env.agent_selection
     assert set(other.rewards.values()) == {0.0}
     advance(env, 6)
@@ -379,11 +379,11 @@ def test_begin_goes_on_from_a_position(variant) -> None:
 
 
 @some
-def test_begin_with_a_finished_position(variant) -> None:
+def test_reset_to_a_finished_position(variant) -> None:
     env, other = raw(variant), raw(variant)
     env.reset(seed=1)
     advance(env, 1)
-    other.begin(env.position)
+    other.reset(options={"position": env.position})
     assert all(other.terminations.values())
     assert set(other.rewards.values()) == {0.0}
     for _ in other.possible_agents:
@@ -392,13 +392,27 @@ def test_begin_with_a_finished_position(variant) -> None:
 
 
 @smallest
-def test_begin_refuses_another_variant(variant) -> None:
+def test_reset_refuses_a_position_that_does_not_fit(variant) -> None:
     env = halfway(variant)
     before = snapshot(env)
     other = next(v for v in all_variants(variant.game) if v != variant)
     with pytest.raises(ValueError, match=r"the position is of .* this environment of"):
-        env.begin(Position(other, 0))
+        env.reset(options={"position": Position(other, 0)})
+    with pytest.raises(ValueError, match=r"^reset takes a seed or a position, not both$"):
+        env.reset(seed=1, options={"position": Position(variant, 0)})
+    with pytest.raises(TypeError, match=r"^options\['position'\] is a Position, not "):
+        env.reset(options={"position": Position(variant, 0).save()})
     assert snapshot(env) == before
+
+
+@smallest
+def test_reset_to_a_position_satisfies_the_order_check(variant) -> None:
+    """The wrapper of `env()` counts it as a reset, and keys that it does not know are ignored."""
+    env = wrapped_env(variant)
+    env.reset(options={"position": Position(variant, 3), "other": 1})
+    observation = env.last()[0]
+    env.step(int(observation["action_mask"].argmax()))
+    assert env.unwrapped.position.steps == 1
 
 
 @pytest.mark.parametrize("name", CUT_OFF)
@@ -407,7 +421,7 @@ def test_a_game_that_is_cut_off_is_truncated(name) -> None:
         position = halfway(variant).position.clone()
         position.states["steps"] = variant.max_steps - 1
         env = raw(variant)
-        env.begin(position)
+        env.reset(options={"position": position})
         env.step(int(env.infos[env.agent_selection]["action_mask"].argmax()))
         if env.infos[env.agents[0]]["result"] == "truncated":
             break
@@ -608,7 +622,7 @@ def test_a_viewer_does_not_see_what_is_hidden(variant) -> None:
     first, rng = env.render(), np.array([3], np.uint64)
     hashes = set()
     for _ in range(5):
-        env.begin(env.position.determinized(0, rng))
+        env.reset(options={"position": env.position.determinized(0, rng)})
         hashes.add(env.position.hash())
         assert env.render() == first
     assert len(hashes) > 1

@@ -156,8 +156,8 @@ def test_foreign_bytes(data) -> None:
     [
         (b"samurai players=9", 416, "not 9"),
         (b"chess", 416, "no game 'chess'"),
-        (b"samurai players=2", BOARD.variant(2).dtype.itemsize - 1, r"the saved record has \d+ bytes, .* needs"),
-        (b"samurai players=3", BOARD.variant(2).dtype.itemsize, r"the saved record has \d+ bytes, .* needs"),
+        (b"samurai players=2", BOARD.variant(2).dtype.itemsize - 1, r"the saved state has \d+ bytes, .* needs"),
+        (b"samurai players=3", BOARD.variant(2).dtype.itemsize, r"the saved state has \d+ bytes, .* needs"),
         (b"\xff\xfe", 416, "which is no variant"),
     ],
 )
@@ -226,7 +226,7 @@ def test_a_field_that_contradicts_others_is_noticed(game) -> None:
 
 def test_the_contradiction_is_named() -> None:
     position = some_position()
-    value = int(position.record["influence"][0, 0, 0])
+    value = int(position.state["influence"][0, 0, 0])
     with pytest.raises(ValueError, match="field 'influence' of the saved game contradicts its other fields"):
         Position.restore(saved_with(position, "influence", (0, 0, 0), value + 1))
 

@@ -172,7 +172,7 @@ def test_a_game_in_every_variant(variant) -> None:
     assert not info["action_mask"].any()
     assert not env.action_masks().any()
     assert np.array_equal(info["returns"], position.returns())
-    details = variant.game.describe_result(position.record)
+    details = variant.game.describe_result(position.state)
     assert {key: info[key] for key in details} == details
     assert total == pytest.approx((position.returns() + position.potential() - start)[0], abs=1e-9)
     assert env.action_space.sample() in env.action_space
@@ -533,10 +533,10 @@ def test_calls_before_reset(variant) -> None:
 def test_the_picture_is_what_the_learner_may_see(variant) -> None:
     env = make(variant, render_mode="ansi", seat=variant.num_players - 1)
     halfway(env)
-    assert env.render() == variant.game.text(env.position.record, variant.num_players - 1)
+    assert env.render() == variant.game.text(env.position.state, variant.num_players - 1)
     env = make(variant, render_mode="ansi", seat="all")
     halfway(env)
-    assert env.render() == variant.game.text(env.position.record, None)
+    assert env.render() == variant.game.text(env.position.state, None)
     assert make(variant).render() is None
 
 

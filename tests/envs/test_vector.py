@@ -156,7 +156,7 @@ def assert_same_as_aec(variant: Variant, env: GameVectorEnv, rows: list[int], st
         actions = choose(observed["action_mask"])
         for row, aec in aecs.items():
             agent = aec.agent_selection
-            assert env.states[row].tobytes() == aec.position.record.tobytes()
+            assert env.states[row].tobytes() == aec.position.state.tobytes()
             assert agent == f"player_{info['seat'][row]}"
             expected = aec.observe(agent)
             assert all(np.array_equal(observed[key][row], expected[key]) for key in expected)
@@ -266,18 +266,18 @@ def test_an_interrupted_step_is_never_made_later(variant, monkeypatch) -> None:
     env, choose = make(variant, 8, threads=2), Chooser(8)
     observed, _ = env.reset(seed=0)
     worker = env._workers[0]
-    begin = worker.begin
+    start = worker.start
 
-    def interrupted_begin() -> None:
+    def interrupted_start() -> None:
         monkeypatch.undo()
-        begin()
+        start()
         raise KeyboardInterrupt
 
     def interrupted_result() -> int:
         monkeypatch.undo()
         raise KeyboardInterrupt
 
-    for place, interrupted in (("begin", interrupted_begin), ("result", interrupted_result)):
+    for place, interrupted in (("start", interrupted_start), ("result", interrupted_result)):
         actions = choose(observed["action_mask"])
         monkeypatch.setattr(worker, place, interrupted)
         with pytest.raises(KeyboardInterrupt):
@@ -379,7 +379,7 @@ def test_same_step(variant) -> None:
             if terminations[row]:
                 followers += 1
                 assert env.states["seed"][row] == next_seed(seeds[row])
-                assert env.states[row].tobytes() == Position(variant, int(next_seed(seeds[row]))).record.tobytes()
+                assert env.states[row].tobytes() == Position(variant, int(next_seed(seeds[row]))).state.tobytes()
                 last = Position(variant)
                 last.states[0] = before[row]
                 last.step(actions[row])
@@ -406,7 +406,7 @@ def test_next_step_spends_a_step_on_the_reset(variant) -> None:
         observed, rewards, terminations, _, info = outputs(env.step(actions))
         for row in np.flatnonzero(ended):
             resets += 1
-            assert env.states[row].tobytes() == Position(variant, int(next_seed(seeds[row]))).record.tobytes()
+            assert env.states[row].tobytes() == Position(variant, int(next_seed(seeds[row]))).state.tobytes()
             assert (rewards[row], terminations[row]) == (0, False)
             assert not info["rewards"][row].any()
         for row in np.flatnonzero(terminations):
@@ -449,7 +449,7 @@ def test_reset_mask(variant) -> None:
         assert env.states[~mask].tobytes() == states[~mask].tobytes()
         for row, one in zip((1, 3), seeds, strict=True):
             position = Position(variant, int(one))
-            assert env.states[row].tobytes() == position.record.tobytes()
+            assert env.states[row].tobytes() == position.state.tobytes()
             assert info["seat"][row] == position.seat
             assert np.array_equal(observed["observation"][row], position.observe(position.seat))
             assert np.array_equal(observed["action_mask"][row], position.legal_mask())
@@ -470,7 +470,7 @@ def test_reset_mask(variant) -> None:
 @smallest
 def test_bad_reset_masks(variant) -> None:
     env = make(variant, 4)
-    with pytest.raises(ResetNeeded, match="the first reset begins all games"):
+    with pytest.raises(ResetNeeded, match="the first reset is of all games"):
         env.reset(options={"reset_mask": np.array([True, True, True, False])})
     env.reset(seed=1, options={"reset_mask": np.ones(4, bool)})
     before = env.states.copy()
@@ -499,7 +499,7 @@ def test_a_game_that_is_cut_off_is_truncated(name, mode) -> None:
         truncated += truncations.sum()
         if mode == AutoresetMode.DISABLED:
             kept = truncations.copy()
-            assert np.array_equal(env.step(np.zeros(8, int))[3], kept)  # until the game is begun anew
+            assert np.array_equal(env.step(np.zeros(8, int))[3], kept)  # until the game is reset
             states = env.states.copy()
             env.reset(seed=1)
             assert not env.step(env._masks.argmax(1))[3].any()
@@ -603,7 +603,7 @@ def test_restore(variant, mode) -> None:
 
 @second
 def test_restore_of_finished_games(variant) -> None:
-    """Where games begin anew by themselves those that are over are followed by the next; elsewhere they stay over."""
+    """With autoreset in the same step, finished games are reset; otherwise they stay over."""
     env = make(variant, 3, autoreset_mode="Disabled")
     advance(env, variant.max_steps)
     states = env.states.copy()
@@ -626,7 +626,7 @@ def test_restore_refuses_what_does_not_fit(variant) -> None:
     env = make(variant, 3)
     advance(env, 5)
     before = env.states.copy()
-    with pytest.raises(ValueError, match=r"records of shape \(2,\) of this kind do not fit 3 games"):
+    with pytest.raises(ValueError, match=r"states of shape \(2,\) of this kind do not fit 3 games"):
         env.restore(before[:2])
     with pytest.raises(ValueError, match="of this kind do not fit"):
         env.restore(before.view(np.uint8))

@@ -95,7 +95,7 @@ def test_many_threads_never_leave_an_impossible_record(variant, threads) -> None
     assert not wrong
     variant.check(env.states)
     words = np.zeros_like(env._words)
-    env._loops.legal_words(env.states, words)
+    env._kernels.legal_words(env.states, words)
     assert np.array_equal(words, env._words)
     env.close()
 
@@ -154,7 +154,7 @@ def test_leaving_in_a_signal_handler_is_not_masked(variant, monkeypatch) -> None
         worker._thread.join(5)
         raise SystemExit(3)
 
-    monkeypatch.setattr(worker, "begin", handler)
+    monkeypatch.setattr(worker, "start", handler)
     with pytest.raises(SystemExit):
         env.step(actions)
     with pytest.raises(ClosedEnvironmentError):
@@ -236,9 +236,9 @@ def test_what_is_no_record_or_seed(variant) -> None:
     env = make(variant, 3)
     advance(env, 2)
     before = env.states.copy()
-    with pytest.raises(TypeError, match=r"^states is a NumPy array of records, not list$"):
+    with pytest.raises(TypeError, match=r"^states is a NumPy array of states, not list$"):
         env.restore(before.tolist())
-    with pytest.raises(ValueError, match=r"^records of shape \(3, 1\) of this kind do not fit 3 games"):
+    with pytest.raises(ValueError, match=r"^states of shape \(3, 1\) of this kind do not fit 3 games"):
         env.restore(before.reshape(3, 1))
     for seed in (b"abc", "abc", np.array(2.5), 2.5):
         with pytest.raises(TypeError, match=r"^a seed is an integer, not"):
@@ -250,7 +250,7 @@ def test_what_is_no_record_or_seed(variant) -> None:
 
 @smallest
 def test_restore_of_an_impossible_end_changes_nothing(variant, monkeypatch) -> None:
-    """Whatever goes wrong in the reading of records goes wrong before a game has changed."""
+    """Whatever goes wrong while states are read goes wrong before a game has changed."""
     env = make(variant, 3, autoreset_mode="Disabled")
     advance(env, variant.max_steps)
     finished = env.states.copy()

@@ -23,7 +23,7 @@ STRENGTH = np.array([[2, 0, 0], [0, 2, 0], [0, 0, 2], [1, 1, 1]])  # by kind, fi
 AROUND = np.array([[0, 1, 2], [0, 2, 3], [0, 3, 1]])  # by figure: the lands around it
 
 
-# --- The record: all that a game is at one moment, flat and of fixed size. Compiled code reads n off its shapes. ---
+# --- The state: all that a game is at one moment, flat and of fixed size. Compiled code reads n off its shapes. ---
 def fields(n: int) -> list[Field]:
     return [
         Field("lands", "i1", (LANDS,), (0, KINDS * n), "by land: 0 free, else 1 + KINDS * seat + kind of the tile"),
@@ -33,7 +33,7 @@ def fields(n: int) -> list[Field]:
     ]
 
 
-# --- The rules: compiled functions that change one record in place. ---
+# --- The rules: compiled functions that change one state in place. ---
 @jit
 def reset(state, seed):
     state.seed = state.rng[0] = seed
@@ -46,7 +46,7 @@ def reset(state, seed):
 
 @jit
 def left(state, seat):
-    """The tiles that a seat has not laid, the hand first: a view of the record."""
+    """The tiles that a seat has not laid, the hand first: a view of the state."""
     return state.tiles[seat, state.laid[seat] :]
 
 
@@ -158,20 +158,20 @@ def parse_move(before: np.void, text: str) -> list[int]:
     return [ACTIONS.index(word) for word in text.split()]
 
 
-def text(record: np.void, viewer: int | None = None) -> str:
-    lands = [f"{(tile - 1) // KINDS}{ACTIONS[(tile - 1) % KINDS]}" if tile else "." for tile in record["lands"]]
+def text(state: np.void, viewer: int | None = None) -> str:
+    lands = [f"{(tile - 1) // KINDS}{ACTIONS[(tile - 1) % KINDS]}" if tile else "." for tile in state["lands"]]
     rows = ["{7:8}{1:^8}", "{6:^8}{7:8}{4:^8}", "{7:8}{0:^8}", "{3:^8}{7:8}{2:^8}", "{7:8}{5:^8}"]
     lines = [row.format(*lands, *FIGURES, "").rstrip() for row in rows]
-    for seat, figures in enumerate(captured(record)):
-        hand = " ".join(ACTIONS[kind] for kind in left(record, seat)[:HAND])
-        shown = hand if viewer in (None, seat) or record["open_hands"] else "hidden"
+    for seat, figures in enumerate(captured(state)):
+        hand = " ".join(ACTIONS[kind] for kind in left(state, seat)[:HAND])
+        shown = hand if viewer in (None, seat) or state["open_hands"] else "hidden"
         lines.append(f"seat {seat}: hand {shown}, figures {figures}")
     return "\n".join([*lines, ""])
 
 
-def scene(record: np.void, viewer: int | None = None, last: object = ()) -> Scene:
+def scene(state: np.void, viewer: int | None = None, last: object = ()) -> Scene:
     picture = Scene(300, 340)
-    *words, players = text(record, viewer).split(None, 7)
+    *words, players = text(state, viewer).split(None, 7)
     for word, x, y in zip(words, (150, 80, 220, 150, 80, 220, 150), (45, 85, 85, 125, 165, 165, 205)):
         corners = ((x - 45, y), (x - 22, y - 38), (x + 22, y - 38), (x + 45, y), (x + 22, y + 38), (x - 22, y + 38))
         picture.add(Polygon(corners, "#d0e8c0", "#404040"), Text(x, y, word, 16))
@@ -195,5 +195,5 @@ GAME = Game(
     forbid=lambda n, options: None,
     scene=scene,
     text=text,
-    describe_results=lambda records: {"set_aside": np.array([len(FIGURES) - captured(r).sum() for r in records])},
+    describe_results=lambda states: {"set_aside": np.array([len(FIGURES) - captured(r).sum() for r in states])},
 )

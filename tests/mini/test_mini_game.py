@@ -121,17 +121,15 @@ def test_a_position_is_counted_copied_saved_and_restored(variant) -> None:
 
 def hand_of(position: Position, seat: int) -> list[str]:
     """The tiles in a hand."""
-    laid = position.record["laid"][seat]
-    return [ACTIONS[kind] for kind in position.record["tiles"][seat, laid : laid + 2]]
+    laid = position.state["laid"][seat]
+    return [ACTIONS[kind] for kind in position.state["tiles"][seat, laid : laid + 2]]
 
 
 @pytest.mark.parametrize("viewer", [None, 0, 1])
 def test_the_text_shows_the_hands_that_may_be_seen(viewer) -> None:
     position = Position(HIDDEN, 4)
     for seat in (0, 1):
-        shown = f"seat {seat}: hand {' '.join(hand_of(position, seat))}, figures 0" in GAME.text(
-            position.record, viewer
-        )
+        shown = f"seat {seat}: hand {' '.join(hand_of(position, seat))}, figures 0" in GAME.text(position.state, viewer)
         assert shown == (viewer in (None, seat))
 
 
@@ -212,7 +210,7 @@ def position_of(variant: Variant, state: exact.State) -> Position:
     record["tiles"] = [[ACTIONS.index(kind) for kind in laid[seat] + state.tiles[seat]] for seat in (0, 1)]
     record["laid"] = [len(tiles) for tiles in laid]
     record["seat"], record["steps"] = state.seat, 2 * sum(map(len, laid))
-    variant.check(position.record)
+    variant.check(position.state)
     return position
 
 
@@ -227,7 +225,7 @@ def test_the_plain_rules_agree() -> None:
             assert {(move[0], ACTIONS[action]) for action in position.legal_actions()} <= set(moves)
             position.step(ACTIONS.index(move[1]))
             state = exact.after(state, move)
-            assert position.record["lands"].tolist() == position_of(HIDDEN, state).record["lands"].tolist()
+            assert position.state["lands"].tolist() == position_of(HIDDEN, state).state["lands"].tolist()
             assert [sorted(hand_of(position, seat)) for seat in (0, 1)] == [list(state.hand(seat)) for seat in (0, 1)]
         assert position.over
         assert position.returns().tolist() == [exact.payoff(state), -exact.payoff(state)]

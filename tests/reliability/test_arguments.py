@@ -174,7 +174,7 @@ def test_records_of_another_kind_are_not_checked_as_their_own() -> None:
     for bad in (None, np.zeros(2), Position(VARIANT).states, Position(SHORT).states.view(np.uint8)):
         refused(SHORT.check, bad)
     SHORT.check(Position(SHORT).states)
-    SHORT.check(Position(SHORT).record)
+    SHORT.check(Position(SHORT).state)
 
 
 # ---------------------------------------------------------------- actions, seats, seeds
@@ -198,8 +198,8 @@ def test_what_is_no_integer_is_no_action_seat_or_seed(bad) -> None:
                 reset(seed=bad)
         refused(GameAEC, "samurai", viewer=bad)
         refused(VARIANT.game.variant, bad)
-        refused(VARIANT.game.text, position.record, bad)
-        refused(VARIANT.game.scene, position.record, bad)
+        refused(VARIANT.game.text, position.state, bad)
+        refused(VARIANT.game.scene, position.state, bad)
     refused(GameEnv, "samurai", seat=bad)
     for look in (position.observe, lambda seat: position.determinized(seat, stream(1))):
         with pytest.raises(ValueError, match=r"there is no seat .*; seats are 0 to 1"):

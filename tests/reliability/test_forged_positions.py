@@ -26,7 +26,7 @@ def refused(position: Position) -> None:
 def test_two_player_rules_want_two_dolls() -> None:
     """Determinization, which draws until two dolls are among the raiders, never ended."""
     position = Position(SPIRIT.variant(2), 3)
-    r, dolls = position.record, [card for card in range(FIRST[1]) if SYMBOL[card] == DOLL]
+    r, dolls = position.state, [card for card in range(FIRST[1]) if SYMBOL[card] == DOLL]
     others = [card for card in range(FIRST[1]) if SYMBOL[card] != DOLL and r["where"][card] == BOX]
     for doll in dolls:
         if r["where"][doll] == RAIDERS:
@@ -38,7 +38,7 @@ def test_two_player_rules_want_two_dolls() -> None:
 
 def test_as_many_raiders_as_the_level_says() -> None:
     position = Position(SPIRIT.variant(3), 3)
-    r = position.record
+    r = position.state
     r["raiders_left"] -= 1
     r["where"][r["raiders"][r["raiders_left"]]] = BOX
     refused(position)
@@ -47,25 +47,25 @@ def test_as_many_raiders_as_the_level_says() -> None:
 def test_what_is_known_of_a_card_fits_where_it_lies() -> None:
     for place in (BOX, RAIDERS):
         position = Position(SPIRIT.variant(3), 3)
-        position.record["known"][next(c for c in range(CARDS) if position.record["where"][c] == place)] = 5
+        position.state["known"][next(c for c in range(CARDS) if position.state["where"][c] == place)] = 5
         refused(position)
 
 
 def test_card_game_without_a_legal_action() -> None:
-    position = next(p for p in sampled(CARDS_GAME.variant(2), range(3), 5) if p.record["phase"] == CELL)
-    position.record["free"] = 0
+    position = next(p for p in sampled(CARDS_GAME.variant(2), range(3), 5) if p.state["phase"] == CELL)
+    position.state["free"] = 0
     refused(position)
 
 
 def test_card_game_with_a_chosen_card_that_nobody_holds() -> None:
-    position = next(p for p in sampled(CARDS_GAME.variant(2), range(3), 5) if p.record["phase"] == CELL)
-    position.record["card"] = int(np.flatnonzero(position.record["hand"][position.seat] == 0)[0])
+    position = next(p for p in sampled(CARDS_GAME.variant(2), range(3), 5) if p.state["phase"] == CELL)
+    position.state["card"] = int(np.flatnonzero(position.state["hand"][position.seat] == 0)[0])
     refused(position)
 
 
 def test_card_game_with_hands_of_another_size() -> None:
-    position = next(p for p in sampled(CARDS_GAME.variant(2), range(3), 5) if p.record["phase"] == CARD and not p.over)
-    r, seat = position.record, position.seat
+    position = next(p for p in sampled(CARDS_GAME.variant(2), range(3), 5) if p.state["phase"] == CARD and not p.over)
+    r, seat = position.state, position.seat
     stack = r["stack"][seat, r["drawn"][seat] :]
     r["unseen"][seat] = np.bincount(stack, minlength=r["unseen"].shape[1])  # all others laid, but nowhere
     r["hand"][seat], r["kinds"][seat] = 0, 0
@@ -74,8 +74,8 @@ def test_card_game_with_hands_of_another_size() -> None:
 
 def test_board_game_where_the_mover_can_play_nothing() -> None:
     positions = sampled(BOARD.variant(2, edition="1998"), range(3), 1)
-    position = next(p for p in positions if p.record["phase"] == TILE and p.record["plain_played"] and not p.over)
-    r, seat = position.record, position.seat
+    position = next(p for p in positions if p.state["phase"] == TILE and p.state["plain_played"] and not p.over)
+    r, seat = position.state, position.seat
     hand, row = r["hand"][seat], r["supply"][seat, r["drawn"][seat] :]
     for i in range(len(row)):  # quick tiles go into the supply
         quick = [kind for kind in range(13, 17) if hand[kind]]
@@ -91,15 +91,15 @@ def test_board_game_where_the_mover_can_play_nothing() -> None:
 def test_board_game_with_a_supply_that_was_never_shuffled() -> None:
     """Determinization wrote beyond the row: the hand seemed to lie before its beginning."""
     position = play_random(Position(BOARD.variant(2), 1), random.Random(1), 12)
-    assert position.record["phase"] == SETUP
-    position.record["drawn"][1] = 0
+    assert position.state["phase"] == SETUP
+    position.state["drawn"][1] = 0
     refused(position)
 
 
 @pytest.mark.parametrize("phase", [FIRST_HAND, SETUP, TILE])
 def test_board_game_with_figures_that_do_not_fit_the_set_up(phase: int) -> None:
-    position = next(p for p in sampled(BOARD.variant(2), range(9), 1) if p.record["phase"] == phase and not p.over)
-    r = position.record
+    position = next(p for p in sampled(BOARD.variant(2), range(9), 1) if p.state["phase"] == phase and not p.over)
+    r = position.state
     if r["pool"][0]:  # a helmet that was placed or captured is not in the pool
         r["pool"][0] -= 1
         r["captured"][0, 0] += 1
@@ -112,7 +112,7 @@ def test_board_game_with_figures_that_do_not_fit_the_set_up(phase: int) -> None:
 def test_a_winner_that_the_captures_deny() -> None:
     for game in (BOARD, CARDS_GAME):
         position = play_random(Position(game.variant(3), 2), random.Random(2))
-        position.record["winners"] ^= 3
+        position.state["winners"] ^= 3
         refused(position)
 
 

@@ -25,7 +25,7 @@ def alike(position: Position, seat: int, rng: random.Random) -> Position:
     twin = position.determinized(seat, stream(rng.getrandbits(60)))
     names = {"samurai": ["supply"], "samurai_card": ["stack"]}.get(position.variant.game.name, [])
     for name in names if rng.random() < 0.7 else []:
-        twin.record[name][seat] = position.record[name][seat]
+        twin.state[name][seat] = position.state[name][seat]
     return twin
 
 
@@ -39,11 +39,11 @@ def test_raw_bytes_hang_on_nothing_hidden(variant: Variant) -> None:
         for _ in range(20):
             if one.seat != two.seat or observations(one, seat) != observations(two, seat):
                 break
-            if variant.game.cooperative and one.record["moved"] != two.record["moved"]:
+            if variant.game.cooperative and one.state["moved"] != two.state["moved"]:
                 break  # another card was drawn, openly, and collected at the end of the round
             here, there = (position.determinized(seat, stream(5)) for position in (one, two))
             for field in variant.dtype.names:
-                assert np.array_equal(here.record[field], there.record[field]), field
+                assert np.array_equal(here.state[field], there.state[field]), field
             assert here.save() == there.save()
             compared, differed = compared + 1, differed + (one.hash() != two.hash())
             both = sorted(set(one.legal_actions()) & set(two.legal_actions()))
@@ -64,11 +64,11 @@ def test_the_end_removes_the_screens(variant: Variant) -> None:
                 seen = variant.encoding(name).view(end.observe(seat, name), "captured")
                 assert seen.min() >= 0
             flat = variant.encoding("flat").view(end.observe(seat, "flat"), "captured")
-            assert np.array_equal(flat, np.roll(end.record["captured"], -seat, 0))
-            assert "?" not in text(end.record, seat)
+            assert np.array_equal(flat, np.roll(end.state["captured"], -seat, 0))
+            assert "?" not in text(end.state, seat)
             other = end.determinized(seat, stream(7))
-            assert np.array_equal(other.record["captured"], end.record["captured"])
-            assert winners(other.record["captured"]) == other.record["winners"] == end.record["winners"]
+            assert np.array_equal(other.state["captured"], end.state["captured"])
+            assert winners(other.state["captured"]) == other.state["winners"] == end.state["winners"]
             assert Position.restore(other.save()).hash() == other.hash()
 
 
@@ -86,12 +86,12 @@ def test_no_figure_stands_before_the_first_hands_are_complete(setup: str) -> Non
     variant = BOARD.variant(3, figure_setup=setup)
     position, view = Position(variant, 4), variant.encoding("flat").view
     for _ in range(15):
-        assert position.record["phase"] == FIRST_HAND
+        assert position.state["phase"] == FIRST_HAND
         seen = position.observe(1, "flat")
         assert not view(seen, "figures").any()
         assert view(seen, "pool").tolist() == [10, 10, 10]
-        assert "<___>" in text(position.record)
+        assert "<___>" in text(position.state)
         play_random(position, random.Random(3), 1)
-    assert position.record["phase"] != FIRST_HAND
+    assert position.state["phase"] != FIRST_HAND
     assert view(position.observe(1, "flat"), "figures")[:, 0].all()
     assert view(position.observe(1, "flat"), "pool").tolist() == ([0, 0, 0] if setup == "random" else [9, 9, 9])

@@ -26,7 +26,7 @@ CARD = {name: i for i, name in enumerate(CARD_NAMES)}
 
 
 class Desk:
-    """One game whose record is arranged by hand and then played on by the names of the actions."""
+    """One game whose state is set by hand and then played by the names of the actions."""
 
     def __init__(self, *samurai: str, difficulty: str = "normal", **options) -> None:
         """A game of these samurai, seat by seat, with empty stacks, an untouched village and seat 0 to move."""

@@ -14,7 +14,7 @@ from samurai_env.display.scene import Polygon, Text
 from samurai_env.games.spirit.actions import GROUPS, PLAYER0, names
 from samurai_env.games.spirit.display.card_texts import PENALTIES, TALENTS
 from samurai_env.games.spirit.display.scene import MOST_SHOWN
-from samurai_env.games.spirit.heuristics.policy import NEVER
+from samurai_env.games.spirit.heuristics.policy import LOWEST
 from samurai_env.games.spirit.rules import cards
 from samurai_env.games.spirit.rules.cards import CARD_NAMES, MOST, SAMURAI
 from samurai_env.games.spirit.rules.kernels import LONGEST
@@ -69,7 +69,7 @@ def test_every_fact_says_how_sure_it_is():
 )
 def test_set_up_and_reinforcements(n, level, extra, each, officers):
     position = Position(GAME.variant(n, difficulty=level), 3)
-    r = position.record
+    r = position.state
     assert r["barricades"] == r["most_barricades"] == n + extra
     assert r["raiders_left"] == each * n == np.sum(r["where"] == RAIDERS)
     assert set(r["who"][:n].tolist()) <= set(range(7))
@@ -93,8 +93,8 @@ def a_round_before_its_end(n: int, level: str, round_: int = 1) -> Desk:
 def test_first_seat_and_seating():
     position = Position(GAME.variant(3, samurai=("Kyuzo", "Kanbei", "Heihachi"), first=2), 9)
     assert position.seat == 2
-    assert [SAMURAI[i] for i in position.record["who"][:3]] == ["Kyuzo", "Kanbei", "Heihachi"]
-    drawn = {tuple(Position(GAME.variant(2), seed).record["who"][:2].tolist()) for seed in range(300)}
+    assert [SAMURAI[i] for i in position.state["who"][:3]] == ["Kyuzo", "Kanbei", "Heihachi"]
+    drawn = {tuple(Position(GAME.variant(2), seed).state["who"][:2].tolist()) for seed in range(300)}
     assert len(drawn) == 42  # every pair in every order
 
 
@@ -787,14 +787,14 @@ def test_victory_score_and_grade():
     assert desk.result == "won"
     assert desk.position.over
     assert desk.position.returns().tolist() == [1.0, 1.0, 1.0]
-    told = GAME.describe_result(desk.position.record)
+    told = GAME.describe_result(desk.position.state)
     assert told == {"result": "won", "round": 3, "score": 10, "grade": "10++"}
     assert "\nVictory: 10 of 10 points at hard, score 10++\n" in GAME.text(desk.r)
     wounded = a_round_before_its_end(3, "hard", 3)
     wounded.board(0, 3).board(1, 1).village(farmsteads="DD", families=("intruder",)).play("pass")
-    assert GAME.describe_result(wounded.position.record)["grade"] == "3++"
+    assert GAME.describe_result(wounded.position.state)["grade"] == "3++"
     lost = suffering("P3-13").board(0, 3).start()
-    assert GAME.describe_result(lost.position.record) == {"result": "samurai_died", "round": 1, "score": 0, "grade": ""}
+    assert GAME.describe_result(lost.position.state) == {"result": "samurai_died", "round": 1, "score": 0, "grade": ""}
 
 
 # ---------------------------------------------------------------- two players, solo
@@ -833,7 +833,7 @@ def test_open_tokens_go_with_the_round():
 
 
 def test_two_player_rules_for_more_players():
-    assert bin(int(Position(GAME.variant(4, two_player_rules="on"), 0).record["open_tokens"])).count("1") == 3
+    assert bin(int(Position(GAME.variant(4, two_player_rules="on"), 0).state["open_tokens"])).count("1") == 3
     with pytest.raises(ValueError, match="absent samurai"):
         GAME.variant(7, two_player_rules="on")
 
@@ -876,9 +876,9 @@ def test_saved_games_belong_to_their_variant():
     position = Position(GAME.variant(3, samurai=("Kyuzo", "Kanbei", "Heihachi")), 4)
     assert Position.restore(position.save()).hash() == position.hash()
     with pytest.raises(ValueError, match="chosen"):
-        GAME.variant(3).check(position.record)
+        GAME.variant(3).check(position.state)
     with pytest.raises(ValueError, match="players"):
-        GAME.variant(4).check(Position(GAME.variant(3), 4).record)
+        GAME.variant(4).check(Position(GAME.variant(3), 4).state)
 
 
 def test_illegal_actions_change_nothing():
@@ -911,7 +911,7 @@ def some_positions(variant, seed: int, games: int = 3, random_share: float = 0.3
 
 
 @pytest.mark.parametrize("variant", VARIANTS[::3], ids=lambda v: f"{v.num_players}-{v.options['difficulty']}")
-def test_advice_and_evaluation_are_blind_and_change_nothing(variant):
+def test_heuristics_ignore_hidden_information_and_change_nothing(variant):
     rng, c = np.array([5], np.uint64), GAME.kernels
     scores, again = np.empty(variant.num_actions), np.empty(variant.num_actions)
     chance, other = np.empty(variant.num_players), np.empty(variant.num_players)
@@ -922,7 +922,7 @@ def test_advice_and_evaluation_are_blind_and_change_nothing(variant):
         c.heuristic_policy(position.states[0], scores)
         c.heuristic_value(position.states[0], chance)
         assert position.hash() == before
-        assert (scores > NEVER).nonzero()[0].tolist() == sorted(position.legal_actions())
+        assert (scores > LOWEST).nonzero()[0].tolist() == sorted(position.legal_actions())
         assert 0.0 < chance[0] < 1.0
         assert (chance == chance[0]).all()
         dealt = position.states.copy()
@@ -937,14 +937,14 @@ def test_advice_and_evaluation_are_blind_and_change_nothing(variant):
 def test_no_observation_depends_on_what_is_hidden(variant):
     rng = np.array([99], np.uint64)
     for position in some_positions(variant, 1):
-        variant.check(position.record)
+        variant.check(position.state)
         for seat in {0, position.seat}:
             other = position.determinized(seat, rng)
             for encoding in GAME.encodings:
                 assert np.array_equal(other.observe(seat, encoding), position.observe(seat, encoding))
             assert np.array_equal(other.legal_mask(), position.legal_mask())
-            variant.check(other.record)
-            r = other.record
+            variant.check(other.state)
+            r = other.state
             cards_of_stacks = [*r["raiders"][: r["raiders_left"]], *r["intruders"][: r["intruders_left"]]]
             assert len(set(cards_of_stacks)) == len(cards_of_stacks)
 
@@ -959,7 +959,7 @@ def test_redetermination_reaches_everything_possible_and_nothing_else():
     intruder, raiders = {}, {}
     rng = np.array([5], np.uint64)
     for _ in range(4000):
-        other = desk.position.determinized(0, rng).record
+        other = desk.position.determinized(0, rng).state
         intruder[CARD_NAMES[other["intruders"][0]]] = intruder.get(CARD_NAMES[other["intruders"][0]], 0) + 1
         top = CARD_NAMES[other["raiders"][other["raiders_left"] - 1]]
         raiders[top] = raiders.get(top, 0) + 1
@@ -978,13 +978,13 @@ def test_redetermination_keeps_what_has_been_seen():
     )
     rng = np.array([7], np.uint64)
     for _ in range(50):
-        other = desk.position.determinized(1, rng).record
+        other = desk.position.determinized(1, rng).state
         assert CARD_NAMES[other["raiders"][0]] == "P4-13"
 
 
 def test_unseen_plunderers_may_be_in_the_box():
     position, rng = Position(GAME.variant(2), 5), np.array([3], np.uint64)
-    others = [set(np.flatnonzero(position.determinized(0, rng).record["where"] == RAIDERS)) for _ in range(200)]
+    others = [set(np.flatnonzero(position.determinized(0, rng).state["where"] == RAIDERS)) for _ in range(200)]
     assert all(len(other) == 14 for other in others)
     assert set().union(*others) == set(range(52))
     assert all(sum(cards.SYMBOL[card] == cards.DOLL for card in other) >= 2 for other in others)
@@ -996,7 +996,7 @@ def test_the_observation_turns_with_the_observer():
     for seat in range(4):
         seen = position.observe(seat)
         assert encoding.view(seen, "samurai").argmax(1).tolist() == [
-            int(position.record["who"][(seat + i) % 4]) for i in range(4)
+            int(position.state["who"][(seat + i) % 4]) for i in range(4)
         ]
         assert encoding.view(seen, "decides").argmax() == (position.seat - seat) % 4
 
@@ -1020,7 +1020,7 @@ def test_tokens_show_every_card():
         zones = encoding.view(seen, "zone")[:66]
         assert (zones.sum(1) == 1).all()
         assert encoding.view(seen, "card_value")[:66, 0].tolist() == cards.VALUE.tolist()
-        r = position.record
+        r = position.state
         held = encoding.view(seen, "zone")[:66, 8].astype(bool)
         owners = encoding.view(seen, "owner")[:66].argmax(1)
         for card in np.flatnonzero(held):
@@ -1030,10 +1030,10 @@ def test_tokens_show_every_card():
 def test_moves_as_text_round_trip():
     for position in some_positions(GAME.variant(5), 2, 3, 0.5):
         for action in position.legal_actions():
-            text = GAME.format_move(position.record, [action])
-            assert GAME.parse_move(position.record, text) == [action]
+            text = GAME.format_move(position.state, [action])
+            assert GAME.parse_move(position.state, text) == [action]
     with pytest.raises(ValueError, match="no action and no samurai"):
-        GAME.parse_move(Position(GAME.variant(2), 0).record, "dance")
+        GAME.parse_move(Position(GAME.variant(2), 0).state, "dance")
 
 
 def test_half_made_moves():
@@ -1083,7 +1083,7 @@ def test_a_game_is_cut_off_and_counts_as_lost():
     position.states["steps"] = LONGEST[2] - 1
     position.step(position.legal_actions()[0])
     assert position.over
-    assert RESULTS[position.record["result"]] == "truncated"
+    assert RESULTS[position.state["result"]] == "truncated"
     assert not position.returns().any()
     assert position.variant.max_steps == LONGEST[2]
 
@@ -1121,15 +1121,15 @@ def test_the_text_explains_what_is_in_play():
 # ---------------------------------------------------------------- pictures
 
 
-def visible(record, number):
+def visible(state, number):
     """Whether a card lies where the picture shows it: in hand, on a left side, or among the last of a line."""
-    where = int(record["where"][number])
+    where = int(state["where"][number])
     if where < LINE0:
         return where == IN_HAND or where >= LEFT0
-    line, card = [], int(record["last"][where - LINE0])
+    line, card = [], int(state["last"][where - LINE0])
     while card >= 0:
         line.append(card)
-        card = int(record["beneath"][card])
+        card = int(state["beneath"][card])
     return number in line[:MOST_SHOWN]
 
 
@@ -1144,20 +1144,20 @@ def test_a_picture_tells_the_last_move_and_marks_its_card(n):
             last = [*last, action] if position.mid_move else [action]
             seat = position.seat
             position.step(action)
-            record = position.record
-            picture = GAME.scene(record, None, last)
-            mover = SAMURAI[record["who"][seat]]
+            state = position.state
+            picture = GAME.scene(state, None, last)
+            mover = SAMURAI[state["who"][seat]]
             line = next(shape.text for shape in picture.shapes if isinstance(shape, Text) and shape.text[:5] == "Last:")
             assert line.startswith(f"Last: {mover}: ")
             told.add(line.split(": ")[2].split()[0])
             # One ring more than the legend's: around the card that was in hand, as long as it can be seen.
             ringed = sum(getattr(shape, "edge", "") == MARK for shape in picture.shapes) == 2
-            assert ringed == (record["moved"] >= 0 and visible(record, record["moved"]))
+            assert ringed == (state["moved"] >= 0 and visible(state, state["moved"]))
             rings[ringed] += 1
             assert all(0 <= x <= picture.width and 0 <= y <= picture.height for x, y in corners(picture))
     assert min(rings.values()) > 20
     assert told >= {"fight", "pass", "attack", "defend"}
-    assert not [s for s in GAME.scene(record).shapes if isinstance(s, Text) and s.text.startswith("Last")]
+    assert not [s for s in GAME.scene(state).shapes if isinstance(s, Text) and s.text.startswith("Last")]
 
 
 def corners(picture):

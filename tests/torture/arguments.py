@@ -143,7 +143,7 @@ def _words(arguments: dict[str, Any], names: tuple[str, ...]) -> str:
 
     def words(value: Any) -> str:
         if isinstance(value, np.ndarray):
-            kind = "records" if value.dtype.names else str(value.dtype)
+            kind = "states" if value.dtype.names else str(value.dtype)
             return f"{type(value).__name__} {kind} {value.shape} {value.strides} writable={value.flags.writeable}"
         return shown(value)
 

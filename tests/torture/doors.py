@@ -120,7 +120,7 @@ def of_positions(variant: Variant, rng: random.Random) -> Iterator[Door]:
     yield Door("perft", perft, {"position": lambda: end, "depth": lambda: 1})
     yield Door("walk", walk, {"position": position.clone, "plies": lambda: 2})
     game = variant.game
-    shown: Right = {"record": lambda: position.record, "viewer": lambda: None}
+    shown: Right = {"state": lambda: position.state, "viewer": lambda: None}
     yield Door(f"text [{variant}]", game.text, shown)
     yield Door(f"scene [{variant}]", game.scene, {**shown, "last": tuple})
 
@@ -137,7 +137,7 @@ def of_variants(variant: Variant) -> Iterator[Door]:
     for method in (variant.encoding, variant.encoding_name):
         yield Door(f"Variant.{method.__name__}", method, {"name": lambda: None})
     yield Door("Variant.new", variant.new, {"count": lambda: 2}, counts=("count",))
-    yield Door("Variant.check", variant.check, {"records": lambda: states})
+    yield Door("Variant.check", variant.check, {"states": lambda: states})
     encoding, seen = variant.encoding(), Position(variant).observe(0)
     block = encoding.blocks[0].name
     yield Door("Encoding.view", encoding.view, {"observation": lambda: seen, "name": lambda: block})

@@ -5,7 +5,7 @@ from typing import Any
 
 from samurai_env.core.game import Game, Kernels, Option
 from samurai_env.core.jit import jit
-from samurai_env.games.board import actions, notation, observation, state
+from samurai_env.games.board import actions, notation, observation
 from samurai_env.games.board.determinize import determinize
 from samurai_env.games.board.display import scene, text
 from samurai_env.games.board.heuristics import policy, value
@@ -13,11 +13,12 @@ from samurai_env.games.board.invariants import broken_invariants
 from samurai_env.games.board.rules.kernels import legal, reset, returns, step
 from samurai_env.games.board.rules.tiles import HAND, TILES
 from samurai_env.games.board.rules.topology import FIGURES_EACH
+from samurai_env.games.board.state import EDITIONS, FIGURE_SETUPS, FIRST_HAND, FIRST_HANDS, fields
 
 OPTIONS = {
-    "edition": Option(state.EDITIONS, "2016", "the rulebook: when figures are captured, what the compulsory tile is"),
-    "first_hand": Option(state.FIRST_HANDS, "choose", "each player picks the first five tiles, or they are drawn"),
-    "figure_setup": Option(state.FIGURE_SETUPS, "alternate", "cities before villages, any order, or drawn"),
+    "edition": Option(EDITIONS, "2016", "the rulebook: when figures are captured, what the compulsory tile is"),
+    "first_hand": Option(FIRST_HANDS, "choose", "each player picks the first five tiles, or they are drawn"),
+    "figure_setup": Option(FIGURE_SETUPS, "alternate", "cities before villages, any order, or drawn"),
     "hide_captures": Option((False, True), False, "others' captures are hidden until the end (3 or 4 players)"),
 }
 
@@ -36,17 +37,17 @@ def forbid(num_players: int, options: Mapping[str, Any]) -> str | None:
 
 
 @jit
-def potential(record, out):
+def potential(state, out):
     """Write the share of all figures that each seat has captured."""
-    for seat in range(record.hand.shape[0]):
-        taken = record.captured[seat, 0] + record.captured[seat, 1] + record.captured[seat, 2]
-        out[seat] = taken / (3.0 * FIGURES_EACH[record.hand.shape[0]])
+    for seat in range(state.hand.shape[0]):
+        taken = state.captured[seat, 0] + state.captured[seat, 1] + state.captured[seat, 2]
+        out[seat] = taken / (3.0 * FIGURES_EACH[state.hand.shape[0]])
 
 
 @jit
-def mid_move(record):
+def mid_move(state):
     """Whether a tile has been chosen and not yet placed."""
-    return record.tile >= 0 and not record.over
+    return state.tile >= 0 and not state.over
 
 
 GAME = Game(
@@ -55,7 +56,7 @@ GAME = Game(
     players=(2, 3, 4),
     cooperative=False,
     options=OPTIONS,
-    fields=state.fields,
+    fields=fields,
     action_names=actions.names,
     max_steps=max_steps,
     encodings=observation.ENCODINGS,
@@ -76,6 +77,6 @@ GAME = Game(
     forbid=forbid,
     scene=scene.scene,
     text=text.text,
-    secret=lambda record: record["phase"] == state.FIRST_HAND,
+    secret=lambda state: state["phase"] == FIRST_HAND,
     broken_invariants=broken_invariants,
 )

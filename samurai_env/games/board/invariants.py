@@ -1,4 +1,4 @@
-"""What of a record follows from its other fields, so that a forged one is found out."""
+"""What of a state follows from its other fields, so that a forged one is found out."""
 
 from collections.abc import Iterator
 
@@ -46,91 +46,91 @@ DECIDED: dict[int, tuple[int, ...]] = {kind: (SEA,) if int(SHIPS) >> kind & 1 el
 DECIDED |= {TOKEN_EXCHANGE: (TOKEN_FROM, TOKEN_TO), FIGURE_EXCHANGE: (FIGURE_FIRST, FIGURE_SECOND)}
 
 
-def broken_invariants(records: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Names of fields, and where records (shape (count,)) say otherwise there than in others."""
-    n, lands, towns = records["hand"].shape[1], records["land_tile"].shape[1], records["influence"].shape[2]
-    hand, unseen = records["hand"].astype(np.int64), records["unseen"].astype(np.int64)
-    choosing, seat = records["phase"] == FIRST_HAND, records["seat"].astype(np.int64)
-    picking = choosing[:, None] & (records["drawn"] == 0)
-    yield "hand_size", records["hand_size"] != hand.sum(2)
+def broken_invariants(states: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """Names of fields, and where states (shape (count,)) say otherwise there than in others."""
+    n, lands, towns = states["hand"].shape[1], states["land_tile"].shape[1], states["influence"].shape[2]
+    hand, unseen = states["hand"].astype(np.int64), states["unseen"].astype(np.int64)
+    choosing, seat = states["phase"] == FIRST_HAND, states["seat"].astype(np.int64)
+    picking = choosing[:, None] & (states["drawn"] == 0)
+    yield "hand_size", states["hand_size"] != hand.sum(2)
     still_to_pick = np.arange(n) >= seat[:, None]
     yield "drawn", choosing[:, None] & (picking != still_to_pick)
-    picked = records["hand_size"]
+    picked = states["hand_size"]
     yield "hand_size", choosing & (picked[np.arange(len(picked)), seat] >= HAND)
-    yield "kinds", records["kinds"] != as_word(hand > 0)
-    yield "supply_size", records["supply_size"] != (unseen - hand).sum(2)
-    to_draw = np.arange(TILES) >= records["drawn"][:, :, None]
-    supply = (to_draw[..., None] & (records["supply"][..., None] == np.arange(KINDS))).sum(2)
+    yield "kinds", states["kinds"] != as_word(hand > 0)
+    yield "supply_size", states["supply_size"] != (unseen - hand).sum(2)
+    to_draw = np.arange(TILES) >= states["drawn"][:, :, None]
+    supply = (to_draw[..., None] & (states["supply"][..., None] == np.arange(KINDS))).sum(2)
     yield "supply", supply != unseen - hand * ~picking[..., None]
 
-    tiles = np.concatenate([records["land_tile"], records["sea_tile"]], 1).astype(np.int64)
+    tiles = np.concatenate([states["land_tile"], states["sea_tile"]], 1).astype(np.int64)
     owner, kind = np.divmod(tiles - 1, KINDS)
     lies = owner[:, None, :] == np.arange(n)[:, None]
-    yield "land_free", records["land_free"] != as_word(tiles[:, :lands] == 0)
+    yield "land_free", states["land_free"] != as_word(tiles[:, :lands] == 0)
     sea = tiles[:, lands:] == 0
-    yield "sea_free", records["sea_free"] != np.stack([as_word(sea[:, :64]), as_word(sea[:, 64:])], 1)
+    yield "sea_free", states["sea_free"] != np.stack([as_word(sea[:, :64]), as_word(sea[:, 64:])], 1)
     laid = np.stack([(lies & (kind == k)[:, None, :]).sum(2) for k in range(KINDS)], 2)
-    chosen = (records["seat"][:, None, None] == np.arange(n)[:, None]) & (
-        records["tile"][:, None, None] == np.arange(KINDS)
+    chosen = (states["seat"][:, None, None] == np.arange(n)[:, None]) & (
+        states["tile"][:, None, None] == np.arange(KINDS)
     )
     used = COPIES - unseen - laid - chosen
     used[..., FIGURE_EXCHANGE] *= used[..., FIGURE_EXCHANGE] != 1  # leaves the game
     yield "unseen", used != 0
-    yield "movable", records["movable"] != as_word((lies & (int(MOVABLE) >> kind & 1 == 1)[:, None, :])[:, :, :lands])
+    yield "movable", states["movable"] != as_word((lies & (int(MOVABLE) >> kind & 1 == 1)[:, None, :])[:, :, :lands])
     strength = STRENGTH[kind].astype(np.int64) * (tiles > 0)[..., None]
-    yield "land_strength", records["land_strength"] != strength[:, :lands]
+    yield "land_strength", states["land_strength"] != strength[:, :lands]
     next_to = np.concatenate([LAND_BESIDE[:lands], SEA_BESIDE[: tiles.shape[1] - lands]])
     beside = (next_to[..., None] == np.arange(towns)).sum(1)
-    yield "influence", records["influence"] != np.einsum("gph,ghf,ht->gptf", lies, strength, beside, optimize=True)
+    yield "influence", states["influence"] != np.einsum("gph,ghf,ht->gptf", lies, strength, beside, optimize=True)
 
-    yield from _figures(records, n, towns)
-    standing = np.bitwise_count(records["figures"]).astype(np.int64)
-    taken = records["captured"].sum(1, dtype=np.int64) + records["aside"]
-    yield "captured", taken + standing + records["pool"] != FIGURES_EACH[n]
-    full = as_word((SETTLEMENT_LAND[:towns] & records["land_free"][:, None]) == 0)
-    yield "surrounded", records["surrounded"] != full & np.bitwise_or.reduce(records["figures"], 1)
+    yield from _figures(states, n, towns)
+    standing = np.bitwise_count(states["figures"]).astype(np.int64)
+    taken = states["captured"].sum(1, dtype=np.int64) + states["aside"]
+    yield "captured", taken + standing + states["pool"] != FIGURES_EACH[n]
+    full = as_word((SETTLEMENT_LAND[:towns] & states["land_free"][:, None]) == 0)
+    yield "surrounded", states["surrounded"] != full & np.bitwise_or.reduce(states["figures"], 1)
 
-    phase, running = records["phase"], records["over"] == 0
-    fits = np.zeros(len(records), np.bool_)
+    phase, running = states["phase"], states["over"] == 0
+    fits = np.zeros(len(states), np.bool_)
     for k, phases in DECIDED.items():
-        fits |= (records["tile"] == k) & np.isin(phase, phases)
-    yield "tile", np.where(phase >= LAND, ~fits, records["tile"] >= 0) & running
-    yield "from_land", ((records["from_land"] >= 0) != (phase == TOKEN_TO)) & running
-    yield "from_spot", ((records["from_spot"] >= 0) != (phase == FIGURE_SECOND)) & running
-    won = records["winners"].astype(np.int64)
-    yield "winners", won != [0 if runs else winners(r["captured"]) for r, runs in zip(records, running, strict=True)]
-    yield from _decisions(records, seat, standing.sum(1), running)
+        fits |= (states["tile"] == k) & np.isin(phase, phases)
+    yield "tile", np.where(phase >= LAND, ~fits, states["tile"] >= 0) & running
+    yield "from_land", ((states["from_land"] >= 0) != (phase == TOKEN_TO)) & running
+    yield "from_spot", ((states["from_spot"] >= 0) != (phase == FIGURE_SECOND)) & running
+    won = states["winners"].astype(np.int64)
+    yield "winners", won != [0 if runs else winners(r["captured"]) for r, runs in zip(states, running, strict=True)]
+    yield from _decisions(states, seat, standing.sum(1), running)
 
 
-def _figures(records: np.ndarray, n: int, towns: int) -> Iterator[tuple[str, np.ndarray]]:
+def _figures(states: np.ndarray, n: int, towns: int) -> Iterator[tuple[str, np.ndarray]]:
     """Figures come out of the pool in the set-up, and no settlement holds more than it has room for."""
-    stand = (records["figures"][:, :, None] >> np.arange(towns, dtype=np.uint64) & np.uint64(1)).sum(1, dtype=np.int64)
+    stand = (states["figures"][:, :, None] >> np.arange(towns, dtype=np.uint64) & np.uint64(1)).sum(1, dtype=np.int64)
     room = np.array([place.size for place in SETTLEMENT[:towns]]) - stand
-    pool, phase = records["pool"].sum(1, dtype=np.int64), records["phase"]
+    pool, phase = states["pool"].sum(1, dtype=np.int64), states["phase"]
     yield "figures", room < 0
     yield "figures", (phase == FIRST_HAND) & stand.any(1)
     setting_up = (phase == FIRST_HAND) | (phase == SETUP)
     yield "pool", pool != setting_up * room.sum(1)
     yield "pool", (pool == 0) & setting_up
     cities = (CITIES[n] >> np.arange(towns, dtype=np.uint64) & np.uint64(1)).astype(bool)
-    cities_first = (phase == SETUP) & (records["figure_setup"] == ALTERNATE)
+    cities_first = (phase == SETUP) & (states["figure_setup"] == ALTERNATE)
     yield "figures", cities_first & (room[:, cities] > 0).any(1) & (stand[:, 1:] * ~cities[1:]).any(1)
 
 
 def _decisions(
-    records: np.ndarray, seat: np.ndarray, standing: np.ndarray, running: np.ndarray
+    states: np.ndarray, seat: np.ndarray, standing: np.ndarray, running: np.ndarray
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Who chooses a tile can play one, and what an exchange has begun with is there."""
-    rows, phase, full = np.arange(len(records)), records["phase"], records["land_free"] == 0
-    kinds, movable = records["kinds"][rows, seat], records["movable"][rows, seat]
-    kinds = np.where(records["plain_played"] > 0, kinds & QUICK, kinds)
+    rows, phase, full = np.arange(len(states)), states["phase"], states["land_free"] == 0
+    kinds, movable = states["kinds"][rows, seat], states["movable"][rows, seat]
+    kinds = np.where(states["plain_played"] > 0, kinds & QUICK, kinds)
     kinds = np.where(full, kinds & ~ON_LAND, kinds)
     kinds = np.where(movable == 0, kinds & ~TOKEN_EXCHANGE_BIT, kinds)
     kinds = np.where(standing < 2, kinds & ~FIGURE_EXCHANGE_BIT, kinds)
     yield "hand", running & (phase == TILE) & (kinds == 0)
     yield "phase", running & full & np.isin(phase, (LAND, TOKEN_FROM, TOKEN_TO))
-    moved = movable >> records["from_land"].astype(np.uint64) & np.uint64(1)  # -1 elsewhere means nothing
+    moved = movable >> states["from_land"].astype(np.uint64) & np.uint64(1)  # -1 elsewhere means nothing
     yield "from_land", running & (phase == TOKEN_TO) & (moved == 0)
-    figure, place = np.divmod(records["from_spot"].astype(np.int64), records["influence"].shape[2] - 1)
-    there = records["figures"][rows, figure] >> (place + 1).astype(np.uint64) & np.uint64(1)
+    figure, place = np.divmod(states["from_spot"].astype(np.int64), states["influence"].shape[2] - 1)
+    there = states["figures"][rows, figure] >> (place + 1).astype(np.uint64) & np.uint64(1)
     yield "from_spot", running & (phase == FIGURE_SECOND) & (there == 0)

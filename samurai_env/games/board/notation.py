@@ -19,7 +19,7 @@ def format_move(before: np.void, actions: list[int]) -> str:
     """The text of one move.
 
     Args:
-        before: the record (one element) before the move.
+        before: the state (one element) before the move.
         actions: the action ids of the move, in order.
     """
     words = [names(before["hand"].shape[0])[action] for action in actions]

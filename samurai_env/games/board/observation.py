@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from samurai_env.core.bits import ONE, has, lowest, popcount, spread
+from samurai_env.core.bits import EMPTY, ONE, has, lowest, popcount, spread
 from samurai_env.core.encoding import Block, Encoding, block_offsets
 from samurai_env.core.jit import inlined, jit
 from samurai_env.games.board.rules.tiles import KINDS, MOVABLE, STRENGTH, TILES
@@ -24,7 +24,6 @@ from samurai_env.games.board.rules.topology import (
 )
 from samurai_env.games.board.state import PHASES
 
-NONE = np.uint64(0)
 HIDDEN = -1  # a captured count that the observer may not see
 
 
@@ -89,7 +88,7 @@ def write_table(state, out, at):
     out[at.edition_2016] = state.edition
 
 
-# --- flat: every block a copy of a row of the record, or a bit set spread out ---
+# --- flat: every block a copy of a row of the state, or a bit set spread out ---
 
 
 @cache
@@ -141,7 +140,7 @@ def observe_flat(state, seat, out):
     for land in range(lands):
         for figure in range(3):
             out[at.land_strength + 3 * land + figure] = state.land_strength[land, figure]
-    movable = NONE
+    movable = EMPTY
     for owner in range(n):
         movable |= state.movable[owner]
     spread(movable, out[at.land_movable : at.land_movable + lands])
@@ -163,7 +162,7 @@ def write_ships(state, observer, out, start, seas):
     n = state.hand.shape[0]
     for word in range(2):
         filled = ALL_SEA[n, word] & ~state.sea_free[word]
-        while filled != NONE:
+        while filled != EMPTY:
             sea = 64 * word + np.int64(lowest(filled))
             filled &= filled - ONE
             tile = state.sea_tile[sea] - 1

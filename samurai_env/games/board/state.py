@@ -1,6 +1,6 @@
-"""The record of one game: every field, its meaning and its range.
+"""The state of one game: every field, its meaning and its range.
 
-All of a game is in this one flat record (about 500 bytes with 2 players). Its shapes follow the number
+All of a game is in this one flat struct (about 500 bytes with 2 players). Its shapes follow the number
 of players, so compiled code reads the number of players, hexes and settlements off the shapes and is
 compiled once for each number of players. Settlement, land and sea numbers are those of `topology`;
 a set of them is kept as the bits of a `uint64`. `figure` is 0 helmet, 1 buddha, 2 rice.
@@ -30,7 +30,7 @@ FIRST_HAND, SETUP, TILE, LAND, SEA, TOKEN_FROM, TOKEN_TO, FIGURE_FIRST, FIGURE_S
 
 
 def fields(num_players: int) -> list[Field]:
-    """The fields of a record with `num_players` players, in storage order."""
+    """The fields of a state with `num_players` players, in storage order."""
     n = num_players
     lands, seas, settlements = int(LANDS[n]), int(SEAS[n]), int(SETTLEMENTS[n])
     spots = 3 * (settlements - 1)

@@ -17,7 +17,7 @@ def determinize(state, seat, rng):
     random stream is replaced.
 
     Args:
-        state: record of a game.
+        state: a game.
         seat: the seat whose knowledge is kept.
         rng: uint64 array (1,), the stream to draw from; not the game's own.
     """

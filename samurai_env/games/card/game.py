@@ -7,7 +7,7 @@ import numpy as np
 
 from samurai_env.core.game import Game, Kernels
 from samurai_env.core.jit import jit
-from samurai_env.games.card import actions, notation, observation, state
+from samurai_env.games.card import actions, notation, observation
 from samurai_env.games.card.determinize import determinize
 from samurai_env.games.card.display import scene, text
 from samurai_env.games.card.heuristics import lookahead, policy, value
@@ -16,6 +16,7 @@ from samurai_env.games.card.rules import card_lists
 from samurai_env.games.card.rules.cards import CARDS_EACH, STONES_EACH
 from samurai_env.games.card.rules.kernels import legal, reset, returns, step
 from samurai_env.games.card.rules.topology import VILLAGES
+from samurai_env.games.card.state import CARD, fields
 
 OPTIONS = {
     "cards": card_lists.CardsOption(
@@ -30,7 +31,7 @@ def max_steps(num_players: int) -> int:
 
 
 def settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, np.ndarray]:
-    """The card list, as it goes into the record."""
+    """The card list, as it goes into the state."""
     return card_lists.card_list(options["cards"]).settings(num_players)
 
 
@@ -40,17 +41,17 @@ def forbid(num_players: int, options: Mapping[str, Any]) -> str | None:
 
 
 @jit
-def potential(record, out):
+def potential(state, out):
     """Write what each seat's stones are as a part of the supply."""
-    for seat in range(record.hand.shape[0]):
-        taken = record.stones[seat, 0] + record.stones[seat, 1] + record.stones[seat, 2]
-        out[seat] = taken / (3.0 * STONES_EACH[record.hand.shape[0]])
+    for seat in range(state.hand.shape[0]):
+        taken = state.stones[seat, 0] + state.stones[seat, 1] + state.stones[seat, 2]
+        out[seat] = taken / (3.0 * STONES_EACH[state.hand.shape[0]])
 
 
 @jit
-def mid_move(record):
+def mid_move(state):
     """Whether a card has been chosen and not yet laid, or its new villages not yet."""
-    return record.phase != state.CARD and not record.over
+    return state.phase != CARD and not state.over
 
 
 GAME = Game(
@@ -59,7 +60,7 @@ GAME = Game(
     players=(2, 3, 4),
     cooperative=False,
     options=OPTIONS,
-    fields=state.fields,
+    fields=fields,
     action_names=actions.names,
     max_steps=max_steps,
     encodings=observation.ENCODINGS,

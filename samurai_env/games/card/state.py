@@ -1,8 +1,8 @@
-"""The record of one game: every field, its meaning and its range.
+"""The state of one game: every field, its meaning and its range.
 
-All of a game is in this one flat record (about 500 bytes). Its shapes follow the number of players, so
+All of a game is in this one flat struct (about 500 bytes). Its shapes follow the number of players, so
 compiled code reads the number of players off them and is compiled once for each. The grid has no limit and
-the record no canvas: a village is laid where its coordinates say, and holds what lies on its four sides. An
+the state no grid: a village is laid where its coordinates say, and holds what lies on its four sides. An
 influence card between several villages stands on a side of each of them. `shape` is 0 helmet, 1 buddha, 2 rice;
 cells and sides are those of `topology`, kinds those of `cards`.
 """
@@ -21,7 +21,7 @@ CARD, CELL, VILLAGE = range(len(PHASES))
 
 
 def fields(num_players: int) -> list[Field]:
-    """The fields of a record with `num_players` players, in storage order."""
+    """The fields of a state with `num_players` players, in storage order."""
     n, cards = num_players, CARDS_EACH[num_players]
     return [
         Field("free", "u8", (3,), (0, 2**64 - 1), "bit set of action ids: the free cells beside a village"),

@@ -27,7 +27,7 @@ def determinize(state, seat, rng):
     The hidden cards are dealt anew to their places, as far as `known` allows; the game's random stream is replaced.
 
     Args:
-        state: record of a game.
+        state: a game.
         seat: the seat whose knowledge is kept; here it makes no difference.
         rng: uint64 array (1,), the stream to draw from; not the game's own.
     """

@@ -4,7 +4,7 @@ import numpy as np
 
 from samurai_env.core.game import Game, Kernels
 from samurai_env.core.jit import jit
-from samurai_env.games.spirit import actions, notation, observation, state
+from samurai_env.games.spirit import actions, notation, observation
 from samurai_env.games.spirit.determinize import determinize
 from samurai_env.games.spirit.display import scene, text
 from samurai_env.games.spirit.heuristics import policy, value
@@ -13,7 +13,7 @@ from samurai_env.games.spirit.rules import options
 from samurai_env.games.spirit.rules.cards import FAMILIES, FARMSTEADS, GRADES, MOST, ROUNDS
 from samurai_env.games.spirit.rules.kernels import LONGEST, legal, mid_move, reset, returns, step
 from samurai_env.games.spirit.rules.village import score, total_of
-from samurai_env.games.spirit.state import RESULTS, WON
+from samurai_env.games.spirit.state import RESULTS, WON, fields
 
 ALL_FARMSTEADS = int(FARMSTEADS.sum())
 LIVES = 3  # wounds that a samurai survives
@@ -25,33 +25,33 @@ def max_steps(num_players: int) -> int:
 
 
 @jit
-def potential(record, out):
+def potential(state, out):
     """Write half the share of the rounds survived and half the share of the village that stands, for all seats."""
-    rounds = record.round - 1 + (record.result == WON)
-    lives = LIVES * record.players
-    for seat in range(record.players):
-        lives -= 2 * record.animal[seat] + record.wounded[seat]
+    rounds = state.round - 1 + (state.result == WON)
+    lives = LIVES * state.players
+    for seat in range(state.players):
+        lives -= 2 * state.animal[seat] + state.wounded[seat]
     village = (
-        total_of(record.farmsteads) / ALL_FARMSTEADS
-        + total_of(record.families) / len(FAMILIES)
-        + record.barricades / record.most_barricades
-        + lives / (LIVES * record.players)
+        total_of(state.farmsteads) / ALL_FARMSTEADS
+        + total_of(state.families) / len(FAMILIES)
+        + state.barricades / state.most_barricades
+        + lives / (LIVES * state.players)
     )
-    for seat in range(record.players):
+    for seat in range(state.players):
         out[seat] = 0.5 * rounds / ROUNDS + 0.5 * village / 4.0
 
 
 RESULT_NAMES = np.array(RESULTS, object)
 
 
-def describe_results(records: np.ndarray) -> dict[str, np.ndarray]:
+def describe_results(states: np.ndarray) -> dict[str, np.ndarray]:
     """How games ended, and the score with the grade of the level (`7++`; empty if lost)."""
-    points, grades = np.zeros(len(records), np.int64), np.full(len(records), "", object)
-    for i in np.flatnonzero(records["result"] == WON):
-        points[i] = score(records[i])
-        grades[i] = f"{points[i]}{GRADES[int(records[i]['difficulty'])]}"
-    results = RESULT_NAMES[records["result"]]
-    return {"result": results, "round": records["round"].astype(np.int64), "score": points, "grade": grades}
+    points, grades = np.zeros(len(states), np.int64), np.full(len(states), "", object)
+    for i in np.flatnonzero(states["result"] == WON):
+        points[i] = score(states[i])
+        grades[i] = f"{points[i]}{GRADES[int(states[i]['difficulty'])]}"
+    results = RESULT_NAMES[states["result"]]
+    return {"result": results, "round": states["round"].astype(np.int64), "score": points, "grade": grades}
 
 
 GAME = Game(
@@ -60,7 +60,7 @@ GAME = Game(
     players=tuple(range(1, MOST + 1)),
     cooperative=True,
     options=options.OPTIONS,
-    fields=state.fields,
+    fields=fields,
     action_names=actions.names,
     max_steps=max_steps,
     encodings=observation.ENCODINGS,

@@ -18,15 +18,15 @@ from samurai_env.games.spirit.actions import PLAYER0, names
 from samurai_env.games.spirit.rules.cards import SAMURAI
 
 
-def _samurai_from(record: np.void, seat: int) -> list[str]:
+def _samurai_from(state: np.void, seat: int) -> list[str]:
     """The names of the samurai, counted from a seat."""
-    n = int(record["players"])
-    return [SAMURAI[int(record["who"][(seat + i) % n])] for i in range(n)]
+    n = int(state["players"])
+    return [SAMURAI[int(state["who"][(seat + i) % n])] for i in range(n)]
 
 
-def move_text(record: np.void, seat: int, actions: Sequence[int]) -> str:
+def move_text(state: np.void, seat: int, actions: Sequence[int]) -> str:
     """The text of a move that a seat makes or has made."""
-    samurai, words = _samurai_from(record, seat), names(int(record["players"]))
+    samurai, words = _samurai_from(state, seat), names(int(state["players"]))
     return " ".join(samurai[a - PLAYER0] if a >= PLAYER0 else words[a] for a in actions)
 
 
@@ -34,7 +34,7 @@ def format_move(before: np.void, actions: list[int]) -> str:
     """The text of one move.
 
     Args:
-        before: the record (one element) before the move.
+        before: the state (one element) before the move.
         actions: the action ids of the move, in order; one seat makes them all.
     """
     return move_text(before, int(before["seat"]), actions)

@@ -1,16 +1,16 @@
-"""The record of one game: every field, its meaning and its range.
+"""The state of one game: every field, its meaning and its range.
 
-All of a game is in this one flat record (about 800 bytes). The arrays by seat have seven places whatever the number
+All of a game is in this one flat struct (about 800 bytes). The arrays by seat have seven places whatever the number
 of players, so that the rules are compiled once for all tables; `players` tells how many places are in use. Cards are
 numbers into the tables of `cards`, -1 is no card; samurai, symbols and icons likewise.
 
-What the players still have to go through is not a stack of calls but numbers of the record: `stage` is the place in
+What the players still have to go through is not a stack of calls but numbers of the state: `stage` is the place in
 the turn or in the end of the round, and over it lie the Kiai that interrupt it, innermost last (`nested`, `kiai_*`).
 """
 
 import numpy as np
 
-from samurai_env.core.layout import Field, record_type
+from samurai_env.core.layout import Field, state_dtype
 from samurai_env.games.spirit.actions import PLAYER0
 from samurai_env.games.spirit.rules.cards import (
     BACKS,
@@ -116,7 +116,7 @@ RUNNING, WON, DIED, NO_FARMSTEAD, NO_FAMILY, TRUNCATED = range(len(RESULTS))
 
 
 def fields(num_players: int) -> list[Field]:
-    """The fields of a record with `num_players` samurai, in storage order."""
+    """The fields of a state with `num_players` samurai, in storage order."""
     n = num_players
     card, seat, everybody = (-1, CARDS - 1), (0, n - 1), 2**n - 1
     lent = 2 ** len(SAMURAI) - 1
@@ -186,5 +186,5 @@ def fields(num_players: int) -> list[Field]:
 
 
 def dtype(num_players: int) -> np.dtype:
-    """NumPy structured dtype of the record: the same for every number of players."""
-    return record_type(fields(num_players))
+    """NumPy structured dtype of the state: the same for every number of players."""
+    return state_dtype(fields(num_players))

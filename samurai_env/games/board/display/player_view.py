@@ -1,4 +1,4 @@
-"""What a viewer may see of a record, as plain Python data, and the words for it: for pictures and text alike."""
+"""What a viewer may see of a state, as plain Python data, and the words for it: for pictures and text alike."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,43 +72,43 @@ def _kinds(counts: np.ndarray) -> tuple[int, ...]:
     return tuple(kind for kind in range(KINDS) for _ in range(int(counts[kind])))
 
 
-def players(record: np.void, viewer: int | None) -> list[Player]:
+def players(state: np.void, viewer: int | None) -> list[Player]:
     """All players, as `viewer` sees them (None: all is seen)."""
-    check_viewer(viewer, record["hand"].shape[0])
-    n = record["hand"].shape[0]
-    seen, screens = [], n > 2 and record["hide_captures"] and not record["over"]
+    check_viewer(viewer, state["hand"].shape[0])
+    n = state["hand"].shape[0]
+    seen, screens = [], n > 2 and state["hide_captures"] and not state["over"]
     for seat in range(n):
         other = viewer is not None and viewer != seat
-        helmets, buddhas, rice = (int(count) for count in record["captured"][seat])
+        helmets, buddhas, rice = (int(count) for count in state["captured"][seat])
         seen.append(
             Player(
                 seat=seat,
-                hand=None if other else _kinds(record["hand"][seat]),
-                held=int(record["hand_size"][seat]),
-                supply=int(record["supply_size"][seat]),
-                unplayed=_kinds(record["unseen"][seat]),
-                chosen=int(record["tile"]) if seat == record["seat"] and record["tile"] >= 0 else None,
+                hand=None if other else _kinds(state["hand"][seat]),
+                held=int(state["hand_size"][seat]),
+                supply=int(state["supply_size"][seat]),
+                unplayed=_kinds(state["unseen"][seat]),
+                chosen=int(state["tile"]) if seat == state["seat"] and state["tile"] >= 0 else None,
                 captured=None if other and screens else (helmets, buddhas, rice),
-                to_move=seat == record["seat"] and not record["over"],
-                won=bool(record["over"] and int(record["winners"]) >> seat & 1),
+                to_move=seat == state["seat"] and not state["over"],
+                won=bool(state["over"] and int(state["winners"]) >> seat & 1),
             )
         )
     return seen
 
 
-def figures_on(record: np.void, settlement: int) -> tuple[int, ...]:
+def figures_on(state: np.void, settlement: int) -> tuple[int, ...]:
     """Kinds of the figures on a settlement."""
-    return tuple(figure for figure in range(3) if int(record["figures"][figure]) >> settlement & 1)
+    return tuple(figure for figure in range(3) if int(state["figures"][figure]) >> settlement & 1)
 
 
-def figures_left(record: np.void) -> list[int]:
+def figures_left(state: np.void) -> list[int]:
     """Figures on the board, by kind."""
-    return [int(record["figures"][figure]).bit_count() for figure in range(3)]
+    return [int(state["figures"][figure]).bit_count() for figure in range(3)]
 
 
-def waits_for_figures(record: np.void) -> bool:
+def waits_for_figures(state: np.void) -> bool:
     """Whether figures are still to be placed, so that an empty settlement is not yet a closed one."""
-    return int(record["pool"].sum()) > 0
+    return int(state["pool"].sum()) > 0
 
 
 def tile_at(value: int) -> Tile | None:
@@ -116,28 +116,28 @@ def tile_at(value: int) -> Tile | None:
     return Tile((value - 1) // KINDS, (value - 1) % KINDS) if value > 0 else None
 
 
-def tiles_on_board(record: np.void) -> dict[str, Tile]:
+def tiles_on_board(state: np.void) -> dict[str, Tile]:
     """Every tile on the board, by the label of its hex."""
-    placed = [*zip(LAND_HEX, record["land_tile"], strict=False), *zip(SEA_HEX, record["sea_tile"], strict=False)]
+    placed = [*zip(LAND_HEX, state["land_tile"], strict=False), *zip(SEA_HEX, state["sea_tile"], strict=False)]
     return {place.label: tile for place, value in placed if (tile := tile_at(int(value)))}
 
 
-def spot(record: np.void, index: int) -> tuple[int, str]:
+def spot(state: np.void, index: int) -> tuple[int, str]:
     """Kind of figure and label of the settlement of a figure spot."""
-    towns = record["influence"].shape[1] - 1
+    towns = state["influence"].shape[1] - 1
     return index // towns, SETTLEMENT[index % towns + 1].label
 
 
-def hex_of(record: np.void, action: int) -> str | None:
+def hex_of(state: np.void, action: int) -> str | None:
     """The label of the hex or settlement that an action names."""
-    n = record["hand"].shape[0]
+    n = state["hand"].shape[0]
     if action < LAND0:
         return None
     if action < LAND0 + LANDS[n]:
         return LAND_HEX[action - LAND0].label
     if action < SPOT0[n]:
         return SEA_HEX[action - SEA0[n]].label
-    return spot(record, action - int(SPOT0[n]))[1]
+    return spot(state, action - int(SPOT0[n]))[1]
 
 
 def settlement_names(num_players: int) -> dict[str, str]:
@@ -154,9 +154,9 @@ def seats_text(seats: Sequence[int]) -> str:
     return f"seats {', '.join(most)} and {last}" if most else f"seat {last}"
 
 
-def title(record: np.void) -> str:
+def title(state: np.void) -> str:
     """Number of players and edition."""
-    return f"{record['hand'].shape[0]} players, {EDITIONS[int(record['edition'])]} edition"
+    return f"{state['hand'].shape[0]} players, {EDITIONS[int(state['edition'])]} edition"
 
 
 def kind_text(kind: int) -> str:
@@ -165,73 +165,73 @@ def kind_text(kind: int) -> str:
     return KIND_NAMES[kind] if alone else f"{KIND_NAMES[kind]} {int(STRENGTH[kind].max())}"
 
 
-def _spot_text(record: np.void, action: int, word: str = "of") -> str:
-    figure, label = spot(record, action - int(SPOT0[record["hand"].shape[0]]))
+def _spot_text(state: np.void, action: int, word: str = "of") -> str:
+    figure, label = spot(state, action - int(SPOT0[state["hand"].shape[0]]))
     return f"the {FIGURES[figure]} {word} {label}"
 
 
-def decision(record: np.void) -> str:
+def decision(state: np.void) -> str:
     """What is to be decided now and by whom, or how the game ended."""
-    if record["over"]:
-        won = [seat for seat in range(record["hand"].shape[0]) if int(record["winners"]) >> seat & 1]
+    if state["over"]:
+        won = [seat for seat in range(state["hand"].shape[0]) if int(state["winners"]) >> seat & 1]
         return f"Game over: {seats_text(won)} {'share the win' if len(won) > 1 else 'wins'}"
-    return f"Seat {int(record['seat'])} {_task(record)}"
+    return f"Seat {int(state['seat'])} {_task(state)}"
 
 
-def _task(record: np.void) -> str:
-    phase, tile = int(record["phase"]), int(record["tile"])
+def _task(state: np.void) -> str:
+    phase, tile = int(state["phase"]), int(state["tile"])
     if phase == FIRST_HAND:
-        return f"picks tile {int(record['hand'][record['seat']].sum()) + 1} of {HAND} for the first hand"
+        return f"picks tile {int(state['hand'][state['seat']].sum()) + 1} of {HAND} for the first hand"
     if phase == SETUP:
         return "puts a figure on a settlement"
     if phase == TILE:
-        which = "a quick tile" if record["plain_played"] else "a tile"
-        return f"plays {which} or ends the turn" if record["may_end"] else f"plays {which}"
+        which = "a quick tile" if state["plain_played"] else "a tile"
+        return f"plays {which} or ends the turn" if state["may_end"] else f"plays {which}"
     if phase in (LAND, SEA):
         return f"puts {kind_text(tile)} on an empty {'land' if phase == LAND else 'sea'} hex"
     if phase == TOKEN_FROM:
         return "picks the own tile that the token exchange replaces"
     if phase == TOKEN_TO:
-        label = LAND_HEX[int(record["from_land"])].label
-        moved = tile_at(int(record["land_tile"][record["from_land"]]))
+        label = LAND_HEX[int(state["from_land"])].label
+        moved = tile_at(int(state["land_tile"][state["from_land"]]))
         return f"moves {kind_text(moved.kind) if moved else 'the tile'} from {label} to an empty land hex"
     if phase == FIGURE_FIRST:
         return "picks the first figure to exchange"
     assert phase == FIGURE_SECOND
-    first = int(SPOT0[record["hand"].shape[0]]) + int(record["from_spot"])
-    return f"picks the figure that changes places with {_spot_text(record, first)}"
+    first = int(SPOT0[state["hand"].shape[0]]) + int(state["from_spot"])
+    return f"picks the figure that changes places with {_spot_text(state, first)}"
 
 
-def last_move(record: np.void, viewer: int | None, last: Sequence[int]) -> str:
+def last_move(state: np.void, viewer: int | None, last: Sequence[int]) -> str:
     """The last move in words, after it was made; of an opponent's first hand no more than that a tile was picked."""
     ids = [int(action) for action in last]
     if not ids:
         return ""
-    if record["tile"] < 0 and all(action < KINDS for action in ids):
-        return _picked(record, viewer, ids)
-    words = _move_words(record, ids)
-    tile = tiles_on_board(record).get(hex_of(record, ids[1]) or "") if len(ids) > 1 else None
+    if state["tile"] < 0 and all(action < KINDS for action in ids):
+        return _picked(state, viewer, ids)
+    words = _move_words(state, ids)
+    tile = tiles_on_board(state).get(hex_of(state, ids[1]) or "") if len(ids) > 1 else None
     return f"seat {tile.seat}: {words}" if tile else words
 
 
-def _picked(record: np.void, viewer: int | None, ids: list[int]) -> str:
-    seat = int(record["seat"])
-    if record["phase"] != FIRST_HAND:
-        seat = record["hand"].shape[0] - 1
-    elif record["hand"][seat].sum() == 0:  # the seat before has just picked its fifth
+def _picked(state: np.void, viewer: int | None, ids: list[int]) -> str:
+    seat = int(state["seat"])
+    if state["phase"] != FIRST_HAND:
+        seat = state["hand"].shape[0] - 1
+    elif state["hand"][seat].sum() == 0:  # the seat before has just picked its fifth
         seat -= 1
     known = viewer is None or viewer == seat
     return f"seat {seat}: picked {', '.join(map(kind_text, ids)) if known else 'a tile (hidden)'}"
 
 
-def _move_words(record: np.void, ids: list[int]) -> str:
-    n, first = record["hand"].shape[0], ids[0]
-    rest = [hex_of(record, action) or "" for action in ids[1:]]
+def _move_words(state: np.void, ids: list[int]) -> str:
+    n, first = state["hand"].shape[0], ids[0]
+    rest = [hex_of(state, action) or "" for action in ids[1:]]
     if first == END:
         return "end of the turn"
     if first >= SPOT0[n]:
-        seat = (3 * (int(FIGURES_EACH[n]) - 1) - int(record["pool"].sum()) - 1) % n
-        return f"seat {seat}: put {_spot_text(record, first, 'on')}"
+        seat = (3 * (int(FIGURES_EACH[n]) - 1) - int(state["pool"].sum()) - 1) % n
+        return f"seat {seat}: put {_spot_text(state, first, 'on')}"
     if first >= KINDS:
         return " ".join(names(n)[action] for action in ids)
     if not rest:
@@ -239,12 +239,12 @@ def _move_words(record: np.void, ids: list[int]) -> str:
     if first == TOKEN_EXCHANGE:
         return ", ".join([f"token exchange on {rest[0]}", *(f"the tile there to {label}" for label in rest[1:])])
     if first == FIGURE_EXCHANGE:
-        return _exchange_words(record, ids[1:])
+        return _exchange_words(state, ids[1:])
     return f"{kind_text(first)} on {rest[0]}"
 
 
-def _exchange_words(record: np.void, ids: list[int]) -> str:
+def _exchange_words(state: np.void, ids: list[int]) -> str:
     if ids[0] == IDLE:
         return "idle figure exchange"
-    spots = [_spot_text(record, action) for action in ids]
+    spots = [_spot_text(state, action) for action in ids]
     return f"{spots[0]} and {spots[1]} changed places" if len(spots) > 1 else f"figure exchange: {spots[0]}"

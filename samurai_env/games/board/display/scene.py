@@ -48,25 +48,25 @@ def frame(num_players: int) -> Frame:
     return Frame(radius, col, row, width, height)
 
 
-def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) -> Scene:
+def scene(state: np.void, viewer: int | None = None, last: Sequence[int] = ()) -> Scene:
     """The position as a picture.
 
     Args:
-        record: one element of an array of records.
+        state: one element of an array of states.
         viewer: the seat that looks; the others' hands (and hidden captures) stay hidden. None sees everything.
         last: the action ids of the last move, to be marked.
 
     Raises:
         ValueError: no such seat.
     """
-    players = player_view.players(record, viewer)
+    players = player_view.players(state, viewer)
     where = frame(len(players))
     picture = Scene(round(where.width + sidebar.WIDTH + 3 * MARGIN), round(where.height + 2 * MARGIN), PAPER)
-    picture.places = _places(record, where)
-    picture.add(*_map(record, where), *_marks(record, [int(action) for action in last], where))
-    words = player_view.last_move(record, viewer, last)
+    picture.places = _places(state, where)
+    picture.add(*_map(state, where), *_marks(state, [int(action) for action in last], where))
+    words = player_view.last_move(state, viewer, last)
     free = 1.5 * where.radius * FREE_COLUMNS[len(players)]
-    picture.add(*sidebar.state(record, viewer, words, MARGIN, MARGIN, free))
+    picture.add(*sidebar.summary(state, viewer, words, MARGIN, MARGIN, free))
     x, y, winners = where.width + 2 * MARGIN, MARGIN, sum(player.won for player in players)
     for player in players:
         picture.add(*sidebar.card(player, viewer, winners, x, y))
@@ -78,35 +78,35 @@ def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) 
 # --- The map ---
 
 
-def _places(record: np.void, where: Frame) -> dict[int, Place]:
+def _places(state: np.void, where: Frame) -> dict[int, Place]:
     """Where the actions that name a hex, or a figure on one, are shown."""
-    n = record["hand"].shape[0]
+    n = state["hand"].shape[0]
     centers = {place.label: where.center(place) for place in hexes_in_play(n)}
-    labels = {action: player_view.hex_of(record, action) for action in range(int(ACTIONS[n]))}
+    labels = {action: player_view.hex_of(state, action) for action in range(int(ACTIONS[n]))}
     inside = math.sqrt(3) / 2 * where.radius
     return {action: Place(*centers[label], inside) for action, label in labels.items() if label}
 
 
-def _map(record: np.void, where: Frame) -> list[Shape]:
+def _map(state: np.void, where: Frame) -> list[Shape]:
     """The hexes and what lies on them."""
-    n, radius = record["hand"].shape[0], where.radius
+    n, radius = state["hand"].shape[0], where.radius
     drawn: list[Shape] = []
     for place in hexes_in_play(n):
-        drawn += _ground(place, where.center(place), radius, _closed(record, place))
+        drawn += _ground(place, where.center(place), radius, _closed(state, place))
     for index, place in enumerate(SETTLEMENT[: SETTLEMENTS[n]]):
-        drawn += _figures(record, index, place, where.center(place), radius)
-    tiles = player_view.tiles_on_board(record)
+        drawn += _figures(state, index, place, where.center(place), radius)
+    tiles = player_view.tiles_on_board(state)
     for place in hexes_in_play(n):
         if tile := tiles.get(place.label):
             drawn += shapes.tile(tile.kind, tile.seat, *where.center(place), 0.88 * radius, str(tile.seat))
     return drawn
 
 
-def _closed(record: np.void, place: Hex) -> bool:
+def _closed(state: np.void, place: Hex) -> bool:
     """Whether a settlement has lost its figures."""
-    if not place.size or player_view.waits_for_figures(record):
+    if not place.size or player_view.waits_for_figures(state):
         return False
-    return not player_view.figures_on(record, SETTLEMENT.index(place))
+    return not player_view.figures_on(state, SETTLEMENT.index(place))
 
 
 def _ground(place: Hex, center: tuple[float, float], radius: float, closed: bool) -> list[Shape]:
@@ -130,10 +130,10 @@ def _ground(place: Hex, center: tuple[float, float], radius: float, closed: bool
     return drawn
 
 
-def _figures(record: np.void, index: int, place: Hex, center: tuple[float, float], radius: float) -> list[Shape]:
+def _figures(state: np.void, index: int, place: Hex, center: tuple[float, float], radius: float) -> list[Shape]:
     """The figures of a settlement, or their empty places while they are still to be put."""
-    standing: list[int | None] = list(player_view.figures_on(record, index))
-    if player_view.waits_for_figures(record):
+    standing: list[int | None] = list(player_view.figures_on(state, index))
+    if player_view.waits_for_figures(state):
         standing += [None] * (place.size - len(standing))
     size, step = FIGURE_SIZE[place.size] * radius, FIGURE_STEP[place.size] * radius
     drawn: list[Shape] = []
@@ -147,11 +147,11 @@ def _figures(record: np.void, index: int, place: Hex, center: tuple[float, float
 # --- The last move ---
 
 
-def _marks(record: np.void, last: list[int], where: Frame) -> list[Shape]:
+def _marks(state: np.void, last: list[int], where: Frame) -> list[Shape]:
     """A ring around each hex of the last move, arrows where tiles or figures changed places."""
     radius = where.radius
-    centers = {place.label: where.center(place) for place in hexes_in_play(record["hand"].shape[0])}
-    places = [label for action in last if (label := player_view.hex_of(record, action))]
+    centers = {place.label: where.center(place) for place in hexes_in_play(state["hand"].shape[0])}
+    places = [label for action in last if (label := player_view.hex_of(state, action))]
     drawn = [shape for label in places for shape in shapes.ring(*centers[label], radius)]
     if len(places) == 2 and places[0] != places[1]:
         one, two = (centers[label] for label in places)

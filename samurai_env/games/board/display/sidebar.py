@@ -29,22 +29,22 @@ LEGEND_WORDS = (
 # --- State of the game ---
 
 
-def state(record: np.void, viewer: int | None, last: str, x: float, y: float, width: float) -> list[Shape]:
+def summary(state: np.void, viewer: int | None, last: str, x: float, y: float, width: float) -> list[Shape]:
     """Title, decision, last move and the figures by kind; the letters grow with the width."""
     unit = min(1.25, width / 250)
     who = "all hands open" if viewer is None else f"seen by seat {viewer}"
     drawn: list[Shape] = [Text(x, y + 13 * unit, "Samurai", 25 * unit, INK, "left", True)]
-    for i, words in enumerate((player_view.title(record), f"{who}, decision {int(record['steps'])}")):
+    for i, words in enumerate((player_view.title(state), f"{who}, decision {int(state['steps'])}")):
         drawn.append(Text(x, y + (38 + 16 * i) * unit, words, 12 * unit, FAINT_INK, "left"))
     y += 84 * unit
-    now = paragraph(player_view.decision(record), x, y, width, 14 * unit, bold=True)
+    now = paragraph(player_view.decision(state), x, y, width, 14 * unit, bold=True)
     drawn += now
     y += (19 * len(now) + 6) * unit
     before = paragraph(f"Last: {last}" if last else "", x, y, width, 12 * unit)
     y += (16.2 * len(before) + 10) * unit
-    rows = [("on the board", player_view.figures_left(record)), ("set aside", record["aside"])]
-    if player_view.waits_for_figures(record):
-        rows.append(("to be placed", record["pool"]))
+    rows = [("on the board", player_view.figures_left(state)), ("set aside", state["aside"])]
+    if player_view.waits_for_figures(state):
+        rows.append(("to be placed", state["pool"]))
     for name, amounts in rows:
         drawn.append(Text(x, y, name, 12 * unit, FAINT_INK, "left"))
         figures = tuple(int(amount) for amount in amounts)

@@ -22,31 +22,31 @@ LEGEND = (
 )
 
 
-def text(record: np.void, viewer: int | None = None) -> str:
+def text(state: np.void, viewer: int | None = None) -> str:
     """The position as lines of text.
 
     Args:
-        record: one element of an array of records.
+        state: one element of an array of states.
         viewer: the seat that looks; the others' hands (and hidden captures) stay hidden. None sees everything.
 
     Raises:
         ValueError: no such seat.
     """
-    players = player_view.players(record, viewer)
+    players = player_view.players(state, viewer)
     who = "all hands open" if viewer is None else f"seen by seat {viewer}"
-    head = f"Samurai, {player_view.title(record)}, {who}, decision {int(record['steps'])}"
+    head = f"Samurai, {player_view.title(state)}, {who}, decision {int(state['steps'])}"
     lines = [
         head,
         "",
-        *_map(record),
+        *_map(state),
         "",
         *_players(players),
-        *_table(record),
+        *_table(state),
         "",
-        player_view.decision(record),
+        player_view.decision(state),
         "",
         *LEGEND,
-        _named(record),
+        _named(state),
     ]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -54,13 +54,13 @@ def text(record: np.void, viewer: int | None = None) -> str:
 # --- The map ---
 
 
-def _map(record: np.void) -> list[str]:
+def _map(state: np.void) -> list[str]:
     """The map with column numbers above and below, row numbers left and right."""
-    hexes = hexes_in_play(record["hand"].shape[0])
+    hexes = hexes_in_play(state["hand"].shape[0])
     left, right = min(h.col for h in hexes), max(h.col for h in hexes)
     width = 2 * MARGIN + PITCH * (right - left)
     columns = _line(width, {MARGIN + PITCH * (col - left): f"{col:02d}" for col in range(left, right + 1)})
-    cells = _cells(record)
+    cells = _cells(state)
     rows: dict[tuple[int, int], dict[int, str]] = {}
     for h in hexes:
         rows.setdefault((h.row, h.col & 1), {})[MARGIN + PITCH * (h.col - left)] = cells[h.label]
@@ -80,21 +80,21 @@ def _line(width: int, words: dict[int, str]) -> str:
     return "".join(line)
 
 
-def _cells(record: np.void) -> dict[str, str]:
+def _cells(state: np.void) -> dict[str, str]:
     """What stands on each hex in play, by its label."""
-    n = record["hand"].shape[0]
+    n = state["hand"].shape[0]
     cells = {h.label: TERRAIN[h.terrain] for h in hexes_in_play(n)}
     for index, place in enumerate(SETTLEMENT[: SETTLEMENTS[n]]):
-        cells[place.label] = _settlement(record, index, place)
-    for label, tile in player_view.tiles_on_board(record).items():
+        cells[place.label] = _settlement(state, index, place)
+    for label, tile in player_view.tiles_on_board(state).items():
         cells[label] = f"{tile.seat}{KIND_CODES[tile.kind]}"
     return cells
 
 
-def _settlement(record: np.void, index: int, place: Hex) -> str:
+def _settlement(state: np.void, index: int, place: Hex) -> str:
     """The figures of a settlement in brackets; `_` for one still to come."""
-    figures = "".join(FIGURE_LETTERS[figure] for figure in player_view.figures_on(record, index))
-    empty = "_" if player_view.waits_for_figures(record) else ""
+    figures = "".join(FIGURE_LETTERS[figure] for figure in player_view.figures_on(state, index))
+    empty = "_" if player_view.waits_for_figures(state) else ""
     opening, closing = BRACKETS[place.size]
     return opening + (figures.ljust(place.size, empty) if empty else figures or " ") + closing
 
@@ -102,9 +102,9 @@ def _settlement(record: np.void, index: int, place: Hex) -> str:
 # --- Beside the map ---
 
 
-def _named(record: np.void) -> str:
+def _named(state: np.void) -> str:
     """Where the named cities lie."""
-    names = player_view.settlement_names(record["hand"].shape[0])
+    names = player_view.settlement_names(state["hand"].shape[0])
     return "Cities   " + "   ".join(f"{name} {label}" for label, name in names.items())
 
 
@@ -130,11 +130,11 @@ def _tiles(kinds: tuple[int, ...]) -> str:
     return " ".join(words)
 
 
-def _table(record: np.void) -> list[str]:
+def _table(state: np.void) -> list[str]:
     """Figures by kind: on the board, to be placed, set aside."""
-    rows = {"On the board": player_view.figures_left(record), "Set aside": record["aside"]}
-    if player_view.waits_for_figures(record):
-        rows["To be placed"] = record["pool"]
+    rows = {"On the board": player_view.figures_left(state), "Set aside": state["aside"]}
+    if player_view.waits_for_figures(state):
+        rows["To be placed"] = state["pool"]
     return ["", *(f"{name + ':':14}{_by_kind(row)}" for name, row in rows.items())]
 
 

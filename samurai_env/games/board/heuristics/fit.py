@@ -2,9 +2,9 @@
 
     python -m samurai_env.games.board.heuristics.fit --minutes 10
 
-First the player's weights climb by self-play: a changed set replaces the best one when it wins clearly more than
-half of the same deals played from every seat. Then the evaluation is fitted to games of that player (who took each
-figure, who won). The result is written to `data/advice.json`.
+First hill climbing by self-play improves the policy's weights: a changed set replaces the best one when it wins
+clearly more than half of the same deals played from every seat. Then the heuristic value is fitted to games of that
+policy: who took each figure, who won. Writes `data/heuristic_policy.json` and `data/heuristic_value.json`.
 """
 
 import json
@@ -17,17 +17,17 @@ from samurai_env.core.rng import below, draw
 from samurai_env.games.board.game import GAME
 from samurai_env.games.board.heuristics import policy
 from samurai_env.games.board.rules.topology import DATA, SETTLEMENT_LAND
-from samurai_env.games.hill_climbing import Climber, fit_outcome, read_command_line, write_found
+from samurai_env.games.hill_climbing import HillClimber, command_of, fit_outcome_model, parse_args, write_parameters
 
 reset, legal, step = GAME.kernels.reset, GAME.kernels.legal, GAME.kernels.step
-FILE = DATA / "advice.json"
-CLIMBER = Climber(GAME, policy.weighted_policy)
+POLICY, VALUE = DATA / "heuristic_policy.json", DATA / "heuristic_value.json"
+CLIMBER = HillClimber(GAME, policy.weighted_policy)
 best_action = CLIMBER.best_action
 
 
 @jit
-def sample(state, weights, snapshots, takers, winners, words, scores, rng):
-    """Fill `snapshots` with positions of games with some random decisions, and what became of their figures.
+def sample(state, weights, snapshots, takers, winners, words, logits, rng):
+    """Fill `snapshots` with positions of games that have some random decisions, and note who took their figures.
 
     `takers` (rows, settlements, 3): the seat that took the figure, -1 nobody; `winners` (rows,): bit sets.
     """
@@ -45,7 +45,7 @@ def sample(state, weights, snapshots, takers, winners, words, scores, rng):
                 legal(state, words)
                 step(state, pick(words, rng))
             else:
-                step(state, best_action(state, words, scores, weights, rng))
+                step(state, best_action(state, words, logits, weights, rng))
             for settlement in range(state.influence.shape[1]):
                 gone = SETTLEMENT_LAND[settlement] & state.land_free == np.uint64(0)
                 for figure in range(3):
@@ -68,23 +68,23 @@ def sample(state, weights, snapshots, takers, winners, words, scores, rng):
 
 
 def positions(num_players, weights, count, seed):
-    """Samples for the fit: empties, influences and takers of figures; snapshots and winners."""
+    """Samples for the fit: snapshots, takers of their figures, winners."""
     variant = GAME.variant(num_players)
     state, snapshots = variant.new(1), variant.new(count)
     towns = state["influence"].shape[2]
     takers, winners = np.zeros((count, towns, 3), np.int8), np.zeros(count, np.int64)
-    words, scores = np.zeros(variant.num_words, np.uint64), np.zeros(variant.num_actions)
-    sample(state[0], weights, snapshots, takers, winners, words, scores, np.array([seed], np.uint64))
+    words, logits = np.zeros(variant.num_words, np.uint64), np.zeros(variant.num_actions)
+    sample(state[0], weights, snapshots, takers, winners, words, logits, np.array([seed], np.uint64))
     return snapshots, takers, winners
 
 
 def of_seats(snapshots):
-    """The influences with the seats last: (rows, settlements, 3, n)."""
+    """Influences with the seats last: (rows, settlements, 3, n)."""
     return snapshots["influence"].transpose(0, 2, 3, 1)
 
 
 def figure_rows(snapshots, takers):
-    """Every figure on the board that somebody later took: empty hexes (rows,), influences (rows, n), taker (rows,)."""
+    """Figures on the board that a seat took later: empty hexes (rows,), influences (rows, n), taker (rows,)."""
     towns = snapshots["influence"].shape[2]
     stands = (snapshots["figures"][:, None, :] >> np.arange(towns, dtype=np.uint64)[None, :, None]) & np.uint64(1)
     free = SETTLEMENT_LAND[None, :towns] & snapshots["land_free"][:, None]
@@ -93,9 +93,9 @@ def figure_rows(snapshots, takers):
     return empty[chosen], of_seats(snapshots)[chosen].astype(np.float64), takers[chosen]
 
 
-def fit_sharpness(rows):
-    """By number of empty hexes, the factor that makes softmax(factor * influence) most likely to name the taker."""
-    sharpness = np.full(7, 5.0)
+def fit_inverse_temperature(rows):
+    """Fit, by number of empty hexes, the factor for which softmax(factor * influence) best predicts the taker."""
+    inverse_temperature = np.full(7, 5.0)
     grid = np.linspace(0.05, 3.0, 119)
     for empty in range(1, 7):
         likelihood = np.zeros(len(grid))
@@ -104,32 +104,39 @@ def fit_sharpness(rows):
             logits = grid[:, None, None] * influence[here][None]
             logits -= np.log(np.exp(logits).sum(2, keepdims=True))
             likelihood += logits[:, np.arange(here.sum()), taker[here]].sum(1)
-        sharpness[empty] = grid[likelihood.argmax()]
-    return [round(float(s), 3) for s in sharpness]
+        inverse_temperature[empty] = grid[likelihood.argmax()]
+    return [round(float(s), 3) for s in inverse_temperature]
 
 
-def expected_figures(snapshots, sharpness):
-    """Expected final figures (rows, n, 3) and figures still open (rows,), as `evaluation.expect_figures` has them."""
+def expected_figures(snapshots, inverse_temperature):
+    """Expected final figures (rows, n, 3) and figures still open (rows,), as `value.expect_figures` has them."""
     towns = snapshots["influence"].shape[2]
     stands = (snapshots["figures"][:, None, :] >> np.arange(towns, dtype=np.uint64)[None, :, None]) & np.uint64(1)
     empty = np.bitwise_count(SETTLEMENT_LAND[None, :towns] & snapshots["land_free"][:, None])
-    weight = np.exp(np.array(sharpness)[empty][:, :, None, None] * of_seats(snapshots))
+    weight = np.exp(np.array(inverse_temperature)[empty][:, :, None, None] * of_seats(snapshots))
     share = weight / weight.sum(3, keepdims=True) * stands[..., None]
     return snapshots["captured"] + share.sum(1).transpose(0, 2, 1), stands.sum((1, 2)).astype(np.float64)
 
 
 def main():
-    """Climb, fit the evaluation to the stronger player, write."""
-    asked = read_command_line(__doc__, minutes=10.0, samples=40_000)
-    rng = np.random.default_rng(asked.seed)
-    weights = CLIMBER.climb(json.loads(FILE.read_text(encoding="utf-8"))["weights"], asked.minutes, rng)
-    samples = [positions(n, np.array(weights), asked.samples, asked.seed + n) for n in (2, 3, 4)]
-    sharpness = fit_sharpness([figure_rows(snapshots, takers) for snapshots, takers, _ in samples])
-    majority, figures, spread = fit_outcome(
-        [(*expected_figures(snapshots, sharpness), winners) for snapshots, _, winners in samples], rng
+    """Improve the policy, fit the value to it, write both."""
+    args = parse_args(__doc__, minutes=10.0, samples=40_000)
+    rng = np.random.default_rng(args.seed)
+    weights = CLIMBER.climb(json.loads(POLICY.read_text(encoding="utf-8"))["weights"], args.minutes, rng)
+    samples = [positions(n, np.array(weights), args.samples, args.seed + n) for n in (2, 3, 4)]
+    inverse_temperature = fit_inverse_temperature([figure_rows(snapshots, takers) for snapshots, takers, _ in samples])
+    majority_weight, figure_weight, lead_slope = fit_outcome_model(
+        [(*expected_figures(snapshots, inverse_temperature), winners) for snapshots, _, winners in samples], rng
     )
-    evaluation = {"sharpness": sharpness, "majority": majority, "figures": figures, "spread": spread}
-    write_found(FILE, "samurai_env.games.board.heuristics.fit", asked, weights, evaluation)
+    value = {
+        "inverse_temperature": inverse_temperature,
+        "majority_weight": majority_weight,
+        "figure_weight": figure_weight,
+        "lead_slope": lead_slope,
+    }
+    command = command_of("samurai_env.games.board.heuristics.fit", args)
+    write_parameters(POLICY, "weights of the heuristic policy, found by self-play", command, {"weights": weights})
+    write_parameters(VALUE, "parameters of the heuristic value, fitted to self-play", command, value)
 
 
 if __name__ == "__main__":

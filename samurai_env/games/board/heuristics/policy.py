@@ -1,45 +1,45 @@
-"""The heuristic policy: how much one tile play improves the prospects of winning figures.
+"""The heuristic policy: how much control of figures a tile gains.
 
-Every figure on the board has a prospect between -1 (an opponent will take it) and 1 (mine), read off the
-lead in influence and the number of empty land hexes around it, and a worth, read off how open the
-majority of its kind still is. A play scores the change it makes to the sum of worth x prospect, less the
-price of the tile. The parameters come from self-play (`python -m samurai_env.games.board.heuristics.fit`).
+*Control* of a figure is between -1 (an opponent takes it) and 1 (the seat takes it), a sigmoid of the lead in influence
+whose slope depends on the number of empty land hexes around. *Importance* of a kind of figure depends on how open its
+majority still is. The logit of an action is the change in the sum of importance x control, less the price of the tile.
+The weights come from self-play (`python -m samurai_env.games.board.heuristics.fit`).
 """
 
 import json
 
 import numpy as np
 
-from samurai_env.core.bits import has, lowest, popcount
+from samurai_env.core.bits import EMPTY, has, lowest, popcount
 from samurai_env.core.jit import jit
 from samurai_env.games.board.actions import END, IDLE, LAND0, SEA0, SPOT0
-from samurai_env.games.board.rules.kernels import NONE, first_spots, idle_exchange, playable
+from samurai_env.games.board.rules.kernels import first_spots, idle_exchange, playable
 from samurai_env.games.board.rules.setup import open_settlements, pickable
 from samurai_env.games.board.rules.tiles import FIGURE_EXCHANGE, KINDS, SHIPS, STRENGTH, TOKEN_EXCHANGE
 from samurai_env.games.board.rules.topology import DATA, LAND_BESIDE, SEA_BESIDE, SETTLEMENT_LAND
 from samurai_env.games.board.state import FIGURE_FIRST, FIGURE_SECOND, FIRST_HAND, LAND, SEA, SETUP, TILE, TOKEN_FROM
 
-# Parameters, by position: LEAN + e and SLOPE + e give the prospect 2 * sigmoid(lean + slope * lead) - 1
+# Parameters, by position: BIAS + e and SLOPE + e give control as 2 * sigmoid(bias + slope * lead) - 1
 # with e = 1 .. 6 empty hexes after the move; PRICE + kind is what a tile of that kind is worth in the hand.
-LEAN, SLOPE, PRICE = 0, 7, 14
+BIAS, SLOPE, PRICE = 0, 7, 14
 OPEN, DECIDED, CLOSE, NEAR_END = PRICE + KINDS, PRICE + KINDS + 1, PRICE + KINDS + 2, PRICE + KINDS + 3
 PARAMETERS = NEAR_END + 1
-NEVER = -1e9
+LOWEST = -1e9
 
-WEIGHTS = np.array(json.loads((DATA / "advice.json").read_text(encoding="utf-8"))["weights"], np.float64)
+WEIGHTS = np.array(json.loads((DATA / "heuristic_policy.json").read_text(encoding="utf-8"))["weights"], np.float64)
 
 
 @jit
-def prospect(empty, lead, w):
-    """How surely a figure falls to the seat with this lead (over the best other), from -1 to 1."""
+def control(empty, lead, weights):
+    """Control of a figure, -1 to 1, by a seat with this lead over the best opponent."""
     if empty == 0:
         return np.float64(lead > 0) - np.float64(lead < 0)
-    return 2.0 / (1.0 + np.exp(-w[LEAN + empty] - w[SLOPE + empty] * lead)) - 1.0
+    return 2.0 / (1.0 + np.exp(-weights[BIAS + empty] - weights[SLOPE + empty] * lead)) - 1.0
 
 
 @jit
-def worth(state, seat, figure, w):
-    """How much one more figure of this kind matters to `seat`."""
+def importance(state, seat, figure, weights):
+    """Importance of one more figure of this kind to `seat`."""
     left = np.float64(popcount(state.figures[figure]) + np.uint64(state.pool[figure]))
     mine = state.captured[seat, figure]
     best = 0
@@ -47,13 +47,19 @@ def worth(state, seat, figure, w):
         if other != seat:
             best = max(best, state.captured[other, figure])
     if mine > best + left or best > mine + left:
-        return w[DECIDED]
-    return w[OPEN] + w[CLOSE] / (1.0 + abs(mine - best)) + w[NEAR_END] / (1.0 + left)
+        return weights[DECIDED]
+    return weights[OPEN] + weights[CLOSE] / (1.0 + abs(mine - best)) + weights[NEAR_END] / (1.0 + left)
 
 
 @jit
-def lead_of(state, seat, settlement, figure):
-    """Own influence less the best other's."""
+def importances_of(state, seat, weights):
+    """`importance` of each kind of figure."""
+    return importance(state, seat, 0, weights), importance(state, seat, 1, weights), importance(state, seat, 2, weights)
+
+
+@jit
+def influence_lead(state, seat, settlement, figure):
+    """The seat's influence less the best opponent's."""
     best = 0
     for other in range(state.hand.shape[0]):
         if other != seat:
@@ -68,180 +74,184 @@ def empty_around(state, settlement):
 
 
 @jit
-def change(state, seat, settlement, kind, filled, sign, worths, w):
-    """What a tile beside one settlement changes: `filled` land hexes fewer, its strength added or taken (`sign`)."""
+def control_change(state, seat, settlement, kind, filled, sign, importances, weights):
+    """Gain beside one settlement: `filled` land hexes fewer, the tile's strength added (`sign` 1) or removed (-1)."""
     if settlement >= state.influence.shape[1]:
         return 0.0
     total = 0.0
     for figure in range(3):
         if has(state.figures[figure], settlement):
-            lead = lead_of(state, seat, settlement, figure)
+            lead = influence_lead(state, seat, settlement, figure)
             empty = empty_around(state, settlement)
-            after = prospect(empty - filled, lead + sign * STRENGTH[kind, figure], w)
-            total += worths[figure] * (after - prospect(empty, lead, w))
+            after = control(empty - filled, lead + sign * STRENGTH[kind, figure], weights)
+            total += importances[figure] * (after - control(empty, lead, weights))
     return total
 
 
 @jit
-def land_gain(state, seat, kind, land, worths, w):
-    """What a tile on an empty land hex changes."""
-    return change(state, seat, LAND_BESIDE[land, 0], kind, 1, 1, worths, w) + change(
-        state, seat, LAND_BESIDE[land, 1], kind, 1, 1, worths, w
+def land_gain(state, seat, kind, land, importances, weights):
+    """Gain of a tile on an empty land hex."""
+    return control_change(state, seat, LAND_BESIDE[land, 0], kind, 1, 1, importances, weights) + control_change(
+        state, seat, LAND_BESIDE[land, 1], kind, 1, 1, importances, weights
     )
 
 
 @jit
-def sea_gain(state, seat, kind, sea, worths, w):
-    """What a ship on an empty sea hex changes."""
-    return change(state, seat, SEA_BESIDE[sea, 0], kind, 0, 1, worths, w) + change(
-        state, seat, SEA_BESIDE[sea, 1], kind, 0, 1, worths, w
+def sea_gain(state, seat, kind, sea, importances, weights):
+    """Gain of a ship on an empty sea hex."""
+    return control_change(state, seat, SEA_BESIDE[sea, 0], kind, 0, 1, importances, weights) + control_change(
+        state, seat, SEA_BESIDE[sea, 1], kind, 0, 1, importances, weights
     )
 
 
 @jit
-def best_land(state, seat, kind, worths, w):
-    """The best that a tile of this kind can change on land."""
-    best, free = NEVER, state.land_free
-    while free != NONE:
-        best = max(best, land_gain(state, seat, kind, np.int64(lowest(free)), worths, w))
+def best_land(state, seat, kind, importances, weights):
+    """Best gain of a tile of this kind on land."""
+    best, free = LOWEST, state.land_free
+    while free != EMPTY:
+        best = max(best, land_gain(state, seat, kind, np.int64(lowest(free)), importances, weights))
         free &= free - np.uint64(1)
     return best
 
 
 @jit
-def best_sea(state, seat, kind, worths, w):
-    """The best that a ship of this kind can change."""
-    best = NEVER
+def best_sea(state, seat, kind, importances, weights):
+    """Best gain of a ship of this kind."""
+    best = LOWEST
     for sea in range(state.sea_tile.shape[0]):
         if state.sea_tile[sea] == 0:
-            best = max(best, sea_gain(state, seat, kind, sea, worths, w))
+            best = max(best, sea_gain(state, seat, kind, sea, importances, weights))
     return best
 
 
 @jit
-def lift_gain(state, seat, land, worths, w):
-    """What a token exchange from this hex changes where the tile is taken and where it goes."""
+def token_exchange_gain(state, seat, land, importances, weights):
+    """Gain of a token exchange from this hex, the tile put where it gains most."""
     kind = state.land_tile[land] - 1 - KINDS * seat
     taken = 0.0
     for i in range(2):
-        taken += change(state, seat, LAND_BESIDE[land, i], kind, 0, -1, worths, w)
-    return taken + best_land(state, seat, kind, worths, w)
+        taken += control_change(state, seat, LAND_BESIDE[land, i], kind, 0, -1, importances, weights)
+    return taken + best_land(state, seat, kind, importances, weights)
 
 
 @jit
-def swap_gain(state, seat, figure, settlement, other, elsewhere, worths, w):
-    """What it changes that `figure` on `settlement` and `other` on `elsewhere` change places."""
+def figure_exchange_gain(state, seat, figure, settlement, other, elsewhere, importances, weights):
+    """Gain of exchanging `figure` on `settlement` for `other` on `elsewhere`."""
     here, there = empty_around(state, settlement), empty_around(state, elsewhere)
-    one = prospect(there, lead_of(state, seat, elsewhere, figure), w)
-    one -= prospect(here, lead_of(state, seat, settlement, figure), w)
-    two = prospect(here, lead_of(state, seat, settlement, other), w)
-    two -= prospect(there, lead_of(state, seat, elsewhere, other), w)
-    return worths[figure] * one + worths[other] * two
+    one = control(there, influence_lead(state, seat, elsewhere, figure), weights)
+    one -= control(here, influence_lead(state, seat, settlement, figure), weights)
+    two = control(here, influence_lead(state, seat, settlement, other), weights)
+    two -= control(there, influence_lead(state, seat, elsewhere, other), weights)
+    return importances[figure] * one + importances[other] * two
 
 
 @jit
-def best_swap(state, seat, figure, settlement, worths, w):
-    """The best partner's change for a figure that is exchanged."""
-    best = NEVER
+def best_figure_exchange(state, seat, figure, settlement, importances, weights):
+    """Gain of exchanging a figure for the best partner."""
+    best = LOWEST
     for other in range(3):
         if other == figure or has(state.figures[other], settlement):
             continue
         places = state.figures[other] & ~state.figures[figure]
-        while places != NONE:
+        while places != EMPTY:
             elsewhere = np.int64(lowest(places))
             places &= places - np.uint64(1)
-            best = max(best, swap_gain(state, seat, figure, settlement, other, elsewhere, worths, w))
+            best = max(
+                best, figure_exchange_gain(state, seat, figure, settlement, other, elsewhere, importances, weights)
+            )
     return best
 
 
 @jit
-def tile_gain(state, seat, kind, worths, w):
-    """The best that playing a tile of this kind can change."""
+def tile_gain(state, seat, kind, importances, weights):
+    """Best gain of playing a tile of this kind."""
     if kind == FIGURE_EXCHANGE:
-        best = 0.0 if idle_exchange(state) else NEVER
+        best = 0.0 if idle_exchange(state) else LOWEST
         for figure in range(3):
             places = first_spots(state, figure)
-            while places != NONE:
+            while places != EMPTY:
                 settlement = np.int64(lowest(places))
                 places &= places - np.uint64(1)
-                best = max(best, best_swap(state, seat, figure, settlement, worths, w))
+                best = max(best, best_figure_exchange(state, seat, figure, settlement, importances, weights))
         return best
     if kind == TOKEN_EXCHANGE:
-        best, places = NEVER, state.movable[seat]
-        while places != NONE:
-            best = max(best, lift_gain(state, seat, np.int64(lowest(places)), worths, w))
+        best, places = LOWEST, state.movable[seat]
+        while places != EMPTY:
+            best = max(best, token_exchange_gain(state, seat, np.int64(lowest(places)), importances, weights))
             places &= places - np.uint64(1)
         return best
     if SHIPS >> np.uint32(kind) & np.uint32(1):
-        return best_sea(state, seat, kind, worths, w)
-    return best_land(state, seat, kind, worths, w)
+        return best_sea(state, seat, kind, importances, weights)
+    return best_land(state, seat, kind, importances, weights)
 
 
 @jit
-def weighted_policy(state, scores, w):
-    """`heuristic_policy` with given parameters (float64, shape (PARAMETERS,))."""
+def weighted_policy(state, logits, weights):
+    """Write the logits of `heuristic_policy` with other weights (float64 (PARAMETERS,))."""
     n, seat, phase, towns = state.hand.shape[0], state.seat, state.phase, state.influence.shape[1]
-    worths = (worth(state, seat, 0, w), worth(state, seat, 1, w), worth(state, seat, 2, w))
-    scores[:] = NEVER
+    importances = importances_of(state, seat, weights)
+    logits[:] = LOWEST
     if phase == TILE:
         kinds = playable(state, seat)
         for kind in range(KINDS):
             if kinds >> np.uint32(kind) & np.uint32(1):
-                scores[kind] = tile_gain(state, seat, kind, worths, w) - w[PRICE + kind]
+                logits[kind] = tile_gain(state, seat, kind, importances, weights) - weights[PRICE + kind]
         if state.may_end:
-            scores[END] = 0.0
+            logits[END] = 0.0
     elif phase == LAND:
         for land in range(state.land_tile.shape[0]):
             if state.land_tile[land] == 0:
-                scores[LAND0 + land] = land_gain(state, seat, state.tile, land, worths, w)
+                logits[LAND0 + land] = land_gain(state, seat, state.tile, land, importances, weights)
     elif phase == SEA:
         for sea in range(state.sea_tile.shape[0]):
             if state.sea_tile[sea] == 0:
-                scores[SEA0[n] + sea] = sea_gain(state, seat, state.tile, sea, worths, w)
+                logits[SEA0[n] + sea] = sea_gain(state, seat, state.tile, sea, importances, weights)
     elif phase == TOKEN_FROM:
         for land in range(state.land_tile.shape[0]):
             if has(state.movable[seat], land):
-                scores[LAND0 + land] = lift_gain(state, seat, land, worths, w)
+                logits[LAND0 + land] = token_exchange_gain(state, seat, land, importances, weights)
     elif phase == FIGURE_FIRST:
         if idle_exchange(state):
-            scores[IDLE] = 0.0
+            logits[IDLE] = 0.0
         for figure in range(3):
             places = first_spots(state, figure)
-            while places != NONE:
+            while places != EMPTY:
                 settlement = np.int64(lowest(places))
                 places &= places - np.uint64(1)
                 spot = SPOT0[n] + figure * (towns - 1) + settlement - 1
-                scores[spot] = best_swap(state, seat, figure, settlement, worths, w)
+                logits[spot] = best_figure_exchange(state, seat, figure, settlement, importances, weights)
     elif phase == FIGURE_SECOND:
         figure, settlement = state.from_spot // (towns - 1), state.from_spot % (towns - 1) + 1
         for other in range(3):
             if other == figure or has(state.figures[other], settlement):
                 continue
             places = state.figures[other] & ~state.figures[figure]
-            while places != NONE:
+            while places != EMPTY:
                 elsewhere = np.int64(lowest(places))
                 places &= places - np.uint64(1)
                 spot = SPOT0[n] + other * (towns - 1) + elsewhere - 1
-                scores[spot] = swap_gain(state, seat, figure, settlement, other, elsewhere, worths, w)
+                logits[spot] = figure_exchange_gain(
+                    state, seat, figure, settlement, other, elsewhere, importances, weights
+                )
     elif phase == FIRST_HAND:
         kinds_left = pickable(state)
         for kind in range(KINDS):
             if has(kinds_left, kind):
-                scores[kind] = w[PRICE + kind] - state.hand[seat, kind]
+                logits[kind] = weights[PRICE + kind] - state.hand[seat, kind]
     elif phase == SETUP:
         for figure in range(3):
             places = open_settlements(state, figure)
-            while places != NONE:
-                scores[SPOT0[n] + figure * (towns - 1) + np.int64(lowest(places)) - 1] = 0.0
+            while places != EMPTY:
+                logits[SPOT0[n] + figure * (towns - 1) + np.int64(lowest(places)) - 1] = 0.0
                 places &= places - np.uint64(1)
-    else:  # where a token exchange puts the tile: it has left its hex by then
+    else:  # the second hex of a token exchange: the tile has left the first
         kind = state.land_tile[state.from_land] - 1 - KINDS * seat
         for land in range(state.land_tile.shape[0]):
             if state.land_tile[land] == 0:
-                scores[LAND0 + land] = land_gain(state, seat, kind, land, worths, w)
+                logits[LAND0 + land] = land_gain(state, seat, kind, land, importances, weights)
 
 
 @jit
-def heuristic_policy(state, scores):
-    """Score every legal action of the seat to move (float64, one an action id; illegal ones very low)."""
-    weighted_policy(state, scores, WEIGHTS)
+def heuristic_policy(state, logits):
+    """Write the logit of each legal action of the seat to move (float64 (actions,)); illegal actions get `LOWEST`."""
+    weighted_policy(state, logits, WEIGHTS)

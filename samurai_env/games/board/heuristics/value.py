@@ -1,8 +1,8 @@
-"""How a position looks for each seat, without playing on: the leaves of a search use it.
+"""The heuristic value: an estimate of each seat's return, for the leaves of a search.
 
-Who will take a figure is guessed from the influences around it, who wins from the figures each seat can
-expect. The few parameters were fitted to the outcomes of games between built-in players
-(`python -m samurai_env.games.board.heuristics.fit`).
+A softmax of the influences around a figure gives each seat's chance to take it, a softmax of the expected figures each
+seat's chance to win. The parameters are fitted to games of the heuristic policy (`python -m
+samurai_env.games.board.heuristics.fit`).
 """
 
 import json
@@ -14,16 +14,18 @@ from samurai_env.core.jit import jit
 from samurai_env.core.payoffs import expected_returns
 from samurai_env.games.board.rules.topology import DATA, SETTLEMENT_LAND
 
-_FITTED = json.loads((DATA / "advice.json").read_text(encoding="utf-8"))["evaluation"]
-# By number of empty land hexes: how much a point of influence tells about who will take the figure.
-SHARPNESS = np.array(_FITTED["sharpness"], np.float64)
-# What majorities and further figures that are expected tell about who wins.
-MAJORITY, FIGURES, SPREAD = (np.float64(_FITTED[name]) for name in ("majority", "figures", "spread"))
+_PARAMETERS = json.loads((DATA / "heuristic_value.json").read_text(encoding="utf-8"))
+# Of the softmax over influences, by number of empty land hexes.
+INVERSE_TEMPERATURE = np.array(_PARAMETERS["inverse_temperature"], np.float64)
+# Of `expected_returns`.
+MAJORITY_WEIGHT = np.float64(_PARAMETERS["majority_weight"])
+FIGURE_WEIGHT = np.float64(_PARAMETERS["figure_weight"])
+LEAD_SLOPE = np.float64(_PARAMETERS["lead_slope"])
 
 
 @jit
 def expect_figures(state, expected):
-    """Write the expected final number of figures by seat and kind (float64, (n, 3)); the number still open."""
+    """Write the expected final number of figures by seat and kind (float64 (n, 3)); return the number still open."""
     n = state.hand.shape[0]
     shares = np.empty(n)
     expected[:] = state.captured
@@ -36,7 +38,7 @@ def expect_figures(state, expected):
             empty = np.int64(popcount(SETTLEMENT_LAND[settlement] & state.land_free))
             total = 0.0
             for seat in range(n):
-                shares[seat] = np.exp(SHARPNESS[empty] * state.influence[seat, settlement, figure])
+                shares[seat] = np.exp(INVERSE_TEMPERATURE[empty] * state.influence[seat, settlement, figure])
                 total += shares[seat]
             for seat in range(n):
                 expected[seat, figure] += shares[seat] / total
@@ -46,8 +48,8 @@ def expect_figures(state, expected):
 
 @jit
 def heuristic_value(state, out):
-    """Write each seat's expected return (float64, n seats; sums to 0). The state is not over."""
+    """Write each seat's expected return (float64 (n,), sums to 0) for a state that is not over."""
     expected = np.empty((state.hand.shape[0], 3))
     still_open = expect_figures(state, expected)
-    sharp = SPREAD / np.sqrt(1.0 + still_open)
-    expected_returns(expected, sharp, MAJORITY, FIGURES, out)
+    lead_slope = LEAD_SLOPE / np.sqrt(1.0 + still_open)
+    expected_returns(expected, lead_slope, MAJORITY_WEIGHT, FIGURE_WEIGHT, out)

@@ -1,12 +1,12 @@
 """The rules of Samurai, compiled: what is legal, what a decision does, when the game ends.
 
 Paragraph names refer to docs/board_game.md. The set-up is in `setup`, who wins in `scoring`.
-Every function takes one record (`state`, see `state.py`) and changes it in place.
+Every function takes one state (`state`, see `state.py`) and changes it in place.
 """
 
 import numpy as np
 
-from samurai_env.core.bits import bit, has, lowest, popcount, put
+from samurai_env.core.bits import EMPTY, bit, has, lowest, popcount, put
 from samurai_env.core.jit import inlined, jit
 from samurai_env.core.payoffs import pay
 from samurai_env.games.board.actions import END, IDLE, LAND0, SEA0, SPOT0
@@ -37,7 +37,6 @@ from samurai_env.games.board.state import (
     TOKEN_TO,
 )
 
-NONE = np.uint64(0)
 NO_KIND = np.uint32(0)
 ONE_KIND = np.uint32(1)
 TOKEN_EXCHANGE_BIT = np.uint32(1 << TOKEN_EXCHANGE)
@@ -67,9 +66,9 @@ def playable(state, seat):
     kinds = state.kinds[seat]
     if state.plain_played:
         kinds &= QUICK
-    if state.land_free == NONE:
+    if state.land_free == EMPTY:
         kinds &= ~ON_LAND
-    if state.movable[seat] == NONE:
+    if state.movable[seat] == EMPTY:
         kinds &= ~TOKEN_EXCHANGE_BIT
     if kinds & FIGURE_EXCHANGE_BIT != NO_KIND:
         # Any two figures admit an exchange: equal ones or two of one settlement an idle one.
@@ -83,10 +82,10 @@ def playable(state, seat):
 def first_spots(state, figure):
     """Settlements whose `figure` can change places with a different figure elsewhere ("Figure exchange")."""
     here = state.figures[figure]
-    spots = NONE
+    spots = EMPTY
     for other in range(3):
         there = state.figures[other]
-        if there & ~here != NONE:
+        if there & ~here != EMPTY:
             spots |= here & ~there
     return spots
 
@@ -94,7 +93,7 @@ def first_spots(state, figure):
 @inlined
 def idle_exchange(state):
     """Whether two figures can be exchanged so that nothing changes."""
-    if two_or_more(state) != NONE:
+    if two_or_more(state) != EMPTY:
         return True
     for figure in range(3):
         if popcount(state.figures[figure]) >= np.uint64(2):
@@ -112,7 +111,7 @@ def put_spots(words, state, figure, settlements):
 @inlined
 def legal(state, words):
     """Write the legal actions as bits into `words` (uint64, enough words for all action ids); none once over."""
-    words[:] = NONE
+    words[:] = EMPTY
     if state.over:
         return
     n, seat, phase = state.hand.shape[0], state.seat, state.phase
@@ -124,7 +123,7 @@ def legal(state, words):
         put(words, LAND0, state.land_free)
     elif phase == SEA:
         put(words, SEA0[n], state.sea_free[0])
-        if state.sea_free[1] != NONE:
+        if state.sea_free[1] != EMPTY:
             put(words, SEA0[n] + 64, state.sea_free[1])
     elif phase == TOKEN_FROM:
         put(words, LAND0, state.movable[seat])
@@ -236,7 +235,7 @@ def place_on_land(state, seat, kind, land):
     for i in range(2):
         settlement = LAND_BESIDE[land, i]
         add_influence(state, seat, kind, settlement, 1)
-        if SETTLEMENT_LAND[settlement] & state.land_free == NONE:
+        if SETTLEMENT_LAND[settlement] & state.land_free == EMPTY:
             state.surrounded |= bit(settlement) & occupied(state)
 
 
@@ -291,7 +290,7 @@ def go_on(state):
     state.tile = -1
     state.from_land = -1
     state.from_spot = -1
-    if state.edition == EDITION_1998 and state.surrounded != NONE:
+    if state.edition == EDITION_1998 and state.surrounded != EMPTY:
         capture(state)
     if playable(state, state.seat) == NO_KIND:
         end_turn(state)
@@ -303,12 +302,12 @@ def go_on(state):
 def capture(state):
     """Take the figures off every surrounded settlement, each for itself ("Capture")."""
     n = state.hand.shape[0]
-    while state.surrounded != NONE:
+    while state.surrounded != EMPTY:
         settlement = np.int64(lowest(state.surrounded))
         here = bit(settlement)
         state.surrounded &= ~here
         for figure in range(3):
-            if state.figures[figure] & here == NONE:
+            if state.figures[figure] & here == EMPTY:
                 continue
             state.figures[figure] &= ~here
             best, taker = state.influence[0, settlement, figure], 0
@@ -339,7 +338,7 @@ def end_turn(state):
     capture(state)
     refill(state)
     tied = state.aside[0] + state.aside[1] + state.aside[2]
-    if tied >= 4 or state.figures[0] == NONE or state.figures[1] == NONE or state.figures[2] == NONE:
+    if tied >= 4 or state.figures[0] == EMPTY or state.figures[1] == EMPTY or state.figures[2] == EMPTY:
         finish(state)
     else:
         start_turn(state, state.seat + 1)
@@ -371,9 +370,9 @@ def finish(state):
 
 @jit
 def reset(state, seed):
-    """Begin the game of `seed` in a record whose option fields are set; everything else is written anew."""
+    """Start the game of `seed` in a state whose option fields are set; everything else is overwritten."""
     setup.clear(state, seed)
-    setup.begin(state)
+    setup.deal_tiles(state)
     if state.phase == TILE:
         start_turn(state, 0)
 

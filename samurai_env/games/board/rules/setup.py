@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from samurai_env.core.bits import bit, has, lowest, popcount
+from samurai_env.core.bits import EMPTY, bit, has, lowest, popcount
 from samurai_env.core.jit import inlined, jit
 from samurai_env.core.rng import below, shuffle
 from samurai_env.games.board.rules.tiles import ALL_TILES, COPIES, HAND, KINDS, TILES
 from samurai_env.games.board.rules.topology import ALL_LAND, ALL_SEA, CITIES, EDO, FIGURES_EACH, VILLAGES
 from samurai_env.games.board.state import FIRST_HAND, SETUP, TILE
 
-NONE = np.uint64(0)
 RANDOM_HAND = 1  # index into FIRST_HANDS
 ALTERNATE, RANDOM_FIGURES = 0, 2  # indices into FIGURE_SETUPS
 
@@ -26,7 +25,7 @@ def clear(state, seed):
     state.land_free = ALL_LAND[n]
     state.sea_free[:] = ALL_SEA[n]
     state.movable[:] = 0
-    state.surrounded = NONE
+    state.surrounded = EMPTY
     state.kinds[:] = 0
     state.land_tile[:] = 0
     state.sea_tile[:] = 0
@@ -44,12 +43,12 @@ def clear(state, seed):
     state.plain_played = 0
     state.may_end = 0
     state.winners = 0
-    state.figures[:] = NONE
+    state.figures[:] = EMPTY
     state.pool[:] = FIGURES_EACH[n]
 
 
 @jit
-def begin(state):
+def deal_tiles(state):
     """Hand out the tiles: first hands and shuffled supplies if the option says so; else seat 0 begins to choose."""
     for seat in range(state.hand.shape[0]):
         state.unseen[seat] = COPIES
@@ -94,7 +93,7 @@ def after_hands(state):
 @inlined
 def pickable(state):
     """Bit set of the kinds of which the seat to move has a tile that it has not yet picked."""
-    kinds = NONE
+    kinds = EMPTY
     for kind in range(KINDS):
         if state.hand[state.seat, kind] < state.unseen[state.seat, kind]:
             kinds |= bit(kind)
@@ -134,21 +133,21 @@ def open_settlements(state, figure):
     """Bit set of the settlements on which the seat to move may put `figure`."""
     n = state.hand.shape[0]
     if state.pool[figure] == 0:
-        return NONE
+        return EMPTY
     helmet, buddha, rice = state.figures[0], state.figures[1], state.figures[2]
     full = (helmet & buddha) | (helmet & rice) | (buddha & rice)
     cities = CITIES[n] & ~full
     villages = VILLAGES[n] & ~(helmet | buddha | rice)
     if state.figure_setup == ALTERNATE:  # cities first; there the pool can always be placed (Ruling)
-        return cities & ~state.figures[figure] if cities != NONE else villages
-    open_ = NONE
+        return cities & ~state.figures[figure] if cities != EMPTY else villages
+    open_ = EMPTY
     rest = cities & ~state.figures[figure]
-    while rest != NONE:
+    while rest != EMPTY:
         city = rest & (~rest + np.uint64(1))
         rest ^= city
         if can_finish(state, figure, city):
             open_ |= city
-    if villages != NONE and can_finish(state, figure, villages & (~villages + np.uint64(1))):
+    if villages != EMPTY and can_finish(state, figure, villages & (~villages + np.uint64(1))):
         open_ |= villages
     return open_
 
@@ -170,7 +169,7 @@ def can_finish(state, figure, place):
             if kinds >> k & 1:
                 need += state.pool[k]
         cities = CITIES[n]
-        while cities != NONE:
+        while cities != EMPTY:
             city = np.int64(lowest(cities))
             cities &= cities - np.uint64(1)
             holds, lacking = 0, 0

@@ -1,4 +1,4 @@
-"""What a viewer may see of a record, as plain Python data, and the words for it: for pictures and text alike."""
+"""What a viewer may see of a state, as plain Python data, and the words for it: for pictures and text alike."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -62,25 +62,25 @@ def _kinds(counts: np.ndarray) -> tuple[int, ...]:
     return tuple(kind for kind in range(KINDS) for _ in range(int(counts[kind])))
 
 
-def players(record: np.void, viewer: int | None) -> list[Player]:
+def players(state: np.void, viewer: int | None) -> list[Player]:
     """All players, as `viewer` sees them (None: all is seen)."""
-    check_viewer(viewer, record["hand"].shape[0])
+    check_viewer(viewer, state["hand"].shape[0])
     seen = []
-    for seat in range(record["hand"].shape[0]):
+    for seat in range(state["hand"].shape[0]):
         hidden = viewer is not None and viewer != seat
-        to_move = seat == record["seat"] and not record["over"]
-        helmets, buddhas, rice = (int(count) for count in record["stones"][seat])
+        to_move = seat == state["seat"] and not state["over"]
+        helmets, buddhas, rice = (int(count) for count in state["stones"][seat])
         seen.append(
             Player(
                 seat=seat,
-                hand=None if hidden else _kinds(record["hand"][seat]),
-                held=int(record["hand"][seat].sum()),
-                chosen=int(record["card"]) if to_move and not hidden and record["phase"] == CELL else None,
-                stack=record["stack"].shape[1] - int(record["drawn"][seat]),
-                unseen=_kinds(record["unseen"][seat]),
+                hand=None if hidden else _kinds(state["hand"][seat]),
+                held=int(state["hand"][seat].sum()),
+                chosen=int(state["card"]) if to_move and not hidden and state["phase"] == CELL else None,
+                stack=state["stack"].shape[1] - int(state["drawn"][seat]),
+                unseen=_kinds(state["unseen"][seat]),
                 stones=(helmets, buddhas, rice),
                 to_move=to_move,
-                won=bool(record["over"] and int(record["winners"]) >> seat & 1),
+                won=bool(state["over"] and int(state["winners"]) >> seat & 1),
             )
         )
     return seen
@@ -93,65 +93,65 @@ def _shapes(village_card: int) -> tuple[int, ...]:
     return tuple(shape for shape in range(3) if village_card >> shape & 1)
 
 
-def place_of(record: np.void, cell: int) -> Place:
+def place_of(state: np.void, cell: int) -> Place:
     """Where a cell lies: steps east and south of the first village."""
     village, side = divmod(cell, 4)
-    return int(record["village_x"][village] + STEP_X[side]), int(record["village_y"][village] + STEP_Y[side])
+    return int(state["village_x"][village] + STEP_X[side]), int(state["village_y"][village] + STEP_Y[side])
 
 
-def villages(record: np.void) -> dict[Place, Village]:
+def villages(state: np.void) -> dict[Place, Village]:
     """The villages on the table."""
     found = {}
-    for i in range(int(record["villages"])):
-        place = int(record["village_x"][i]), int(record["village_y"][i])
-        scored = bool((record["side"][i] > 0).all())
-        found[place] = Village(f"v{i}", _shapes(int(record["village_stack"][i])), scored)
+    for i in range(int(state["villages"])):
+        place = int(state["village_x"][i]), int(state["village_y"][i])
+        scored = bool((state["side"][i] > 0).all())
+        found[place] = Village(f"v{i}", _shapes(int(state["village_stack"][i])), scored)
     return found
 
 
-def cards(record: np.void) -> dict[Place, Card]:
+def cards(state: np.void) -> dict[Place, Card]:
     """The influence cards on the table."""
     found = {}
-    for cell in range(4 * int(record["villages"])):
-        value = int(record["side"][cell // 4, cell % 4]) - 1
+    for cell in range(4 * int(state["villages"])):
+        value = int(state["side"][cell // 4, cell % 4]) - 1
         if value >= 0:
-            found[place_of(record, cell)] = Card(value // KINDS, value % KINDS)
+            found[place_of(state, cell)] = Card(value // KINDS, value % KINDS)
     return found
 
 
-def free_cells(record: np.void) -> dict[Place, str]:
+def free_cells(state: np.void) -> dict[Place, str]:
     """The free cells beside a village, with their names."""
-    words = [int(word) for word in record["free"]]
+    words = [int(word) for word in state["free"]]
     actions = (action for action in range(CELL0, CELL0 + CELLS) if words[action >> 6] >> (action & 63) & 1)
-    return {place_of(record, action - CELL0): names(record["hand"].shape[0])[action] for action in actions}
+    return {place_of(state, action - CELL0): names(state["hand"].shape[0])[action] for action in actions}
 
 
-def waiting_places(record: np.void) -> list[Place]:
+def waiting_places(state: np.void) -> list[Place]:
     """The places that wait for a village card, in the order of `cell0`, `cell1`."""
-    if record["phase"] != VILLAGE:
+    if state["phase"] != VILLAGE:
         return []
-    x, y = place_of(record, int(record["laid"]))
-    sides = [int(side) for side in READING_ORDER if int(record["waiting"]) >> side & 1]
+    x, y = place_of(state, int(state["laid"]))
+    sides = [int(side) for side in READING_ORDER if int(state["waiting"]) >> side & 1]
     return [(x + int(STEP_X[side]), y + int(STEP_Y[side])) for side in sides]
 
 
-def visible_villages(record: np.void) -> list[tuple[int, ...]]:
+def visible_villages(state: np.void) -> list[tuple[int, ...]]:
     """The shapes on the open top card of the village stack, and on the next one while a place is chosen."""
-    shown = 2 if record["phase"] == VILLAGE else 1
-    first = int(record["villages"])
-    return [_shapes(int(card)) for card in record["village_stack"][first : first + shown]]
+    shown = 2 if state["phase"] == VILLAGE else 1
+    first = int(state["villages"])
+    return [_shapes(int(card)) for card in state["village_stack"][first : first + shown]]
 
 
-def villages_left(record: np.void) -> tuple[int, ...]:
+def villages_left(state: np.void) -> tuple[int, ...]:
     """Cards in the village stack, the visible ones among them, by kind."""
-    rest = record["village_stack"][int(record["villages"]) :].tolist()
+    rest = state["village_stack"][int(state["villages"]) :].tolist()
     return tuple(rest.count(kind) for kind in range(1, len(VILLAGE_CODES) + 1))
 
 
-def supply(record: np.void) -> tuple[int, int, int]:
+def supply(state: np.void) -> tuple[int, int, int]:
     """Stones in the supply, by shape."""
-    left = int(STONES_EACH[record["hand"].shape[0]])
-    helmets, buddhas, rice = (max(0, left - int(taken)) for taken in record["stones"].sum(0))
+    left = int(STONES_EACH[state["hand"].shape[0]])
+    helmets, buddhas, rice = (max(0, left - int(taken)) for taken in state["stones"].sum(0))
     return helmets, buddhas, rice
 
 
@@ -175,27 +175,27 @@ def village_text(shapes: tuple[int, ...]) -> str:
     return VILLAGE_CODES[sum(1 << shape for shape in shapes) - 1]
 
 
-def ending(record: np.void) -> str:
+def ending(state: np.void) -> str:
     """Why this is the last round, or nothing."""
-    if record["villages"] == VILLAGES:
+    if state["villages"] == VILLAGES:
         return "last round: the village stack is used up"
-    if min(supply(record)) == 0:
+    if min(supply(state)) == 0:
         return "last round: a shape of stones is used up"
     return ""
 
 
-def decision(record: np.void, viewer: int | None = None) -> str:
+def decision(state: np.void, viewer: int | None = None) -> str:
     """What is to be decided now and by whom, or how the game ended."""
-    n, seat, phase = record["hand"].shape[0], int(record["seat"]), record["phase"]
-    if record["over"]:
-        won = [seat for seat in range(n) if int(record["winners"]) >> seat & 1]
+    n, seat, phase = state["hand"].shape[0], int(state["seat"]), state["phase"]
+    if state["over"]:
+        won = [seat for seat in range(n) if int(state["winners"]) >> seat & 1]
         return f"Game over: {seats_text(won)} {'share the win' if len(won) > 1 else 'wins'}"
     if phase == CARD:
         return f"Seat {seat} chooses a card"
     if phase == CELL:
-        what = kind_text(int(record["card"])) if viewer in (None, seat) else "the chosen card"
+        what = kind_text(int(state["card"])) if viewer in (None, seat) else "the chosen card"
         return f"Seat {seat} lays {what} on a free cell"
-    top = village_text(visible_villages(record)[0])
+    top = village_text(visible_villages(state)[0])
     return f"Seat {seat} chooses the place for the village card {top}"
 
 
@@ -204,16 +204,16 @@ def laid_cell(last: Sequence[int]) -> int | None:
     return next((int(action) - CELL0 for action in last if action >= CELL0), None)
 
 
-def last_move(record: np.void, viewer: int | None, last: Sequence[int]) -> str:
+def last_move(state: np.void, viewer: int | None, last: Sequence[int]) -> str:
     """The last move in words, after it was made; of an opponent's choice no more than that a card was chosen."""
     if not last:
         return ""
     cell = laid_cell(last)
     if cell is None:
-        seat = int(record["seat"])
+        seat = int(state["seat"])
         what = kind_text(int(last[0])) if viewer in (None, seat) else "a card (hidden)"
         return f"seat {seat}: chose {what}"
-    card = cards(record)[place_of(record, cell)]
+    card = cards(state)[place_of(state, cell)]
     words = f"seat {card.seat}: {kind_text(card.kind)} on v{cell // 4}{SIDES[cell % 4]}"
     chosen = [int(action) - CHOICE0 for action in last if CHOICE0 <= action < CELL0]
     return f"{words}, village on cell{chosen[0]}" if chosen else words

@@ -39,38 +39,38 @@ def frame(places: list[player_view.Place]) -> Frame:
     return Frame(step, middle - step * (min(xs) + max(xs)) / 2, middle - step * (min(ys) + max(ys)) / 2)
 
 
-def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) -> Scene:
+def scene(state: np.void, viewer: int | None = None, last: Sequence[int] = ()) -> Scene:
     """The position as a picture.
 
     Args:
-        record: one element of an array of records.
+        state: one element of an array of states.
         viewer: the seat that looks; the others' hands stay hidden. None sees everything.
         last: the action ids of the last move, to be marked.
 
     Raises:
         ValueError: no such seat.
     """
-    players = player_view.players(record, viewer)
+    players = player_view.players(state, viewer)
     side = sidebar.STATE_HEIGHT + len(players) * (sidebar.PLAYER_HEIGHT + GAP) + sidebar.LEGEND_HEIGHT
     picture = Scene(GRID + sidebar.WIDTH + 4 * MARGIN, max(GRID, side) + 2 * MARGIN, PAPER)
-    _add_grid(picture, record, last)
+    _add_grid(picture, state, last)
     x, y = GRID + 3 * MARGIN, MARGIN
-    picture.add(*sidebar.state(record, viewer, player_view.last_move(record, viewer, last), x, y))
+    picture.add(*sidebar.summary(state, viewer, player_view.last_move(state, viewer, last), x, y))
     y += sidebar.STATE_HEIGHT
     for player in players:
-        picture.add(*sidebar.player(player, viewer, int(record["winners"]).bit_count(), x, y))
+        picture.add(*sidebar.player(player, viewer, int(state["winners"]).bit_count(), x, y))
         y += sidebar.PLAYER_HEIGHT + GAP
     picture.add(*sidebar.legend(x, picture.height - sidebar.LEGEND_HEIGHT))
     return picture
 
 
-def _add_grid(picture: Scene, record: np.void, last: Sequence[int]) -> None:
+def _add_grid(picture: Scene, state: np.void, last: Sequence[int]) -> None:
     """Draw villages, cards, free cells and the last card's mark."""
-    villages, cards, free = player_view.villages(record), player_view.cards(record), player_view.free_cells(record)
-    waiting = {place: f"cell{number}" for number, place in enumerate(player_view.waiting_places(record))}
+    villages, cards, free = player_view.villages(state), player_view.cards(state), player_view.free_cells(state)
+    waiting = {place: f"cell{number}" for number, place in enumerate(player_view.waiting_places(state))}
     where = frame([*villages, *cards, *free, *waiting])
     half = CARD_SHARE * where.step
-    ids = {name: action for action, name in enumerate(names(record["hand"].shape[0]))}
+    ids = {name: action for action, name in enumerate(names(state["hand"].shape[0]))}
     picture.places = {ids[name]: Place(*where.center(place), half) for place, name in (free | waiting).items()}
     drawn: list[Shape] = []
     for place, name in (free | waiting).items():
@@ -84,5 +84,5 @@ def _add_grid(picture: Scene, record: np.void, last: Sequence[int]) -> None:
         drawn += shapes.card(card.kind, card.seat, *where.center(place), half, str(card.seat))
     cell = player_view.laid_cell(last)
     if cell is not None:
-        drawn += shapes.ring(*where.center(player_view.place_of(record, cell)), half)
+        drawn += shapes.ring(*where.center(player_view.place_of(state, cell)), half)
     picture.add(*drawn)

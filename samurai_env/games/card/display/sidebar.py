@@ -15,21 +15,21 @@ HEADER = 22
 CARD_HALF, CARD_STEP = 19, 43
 
 
-def state(record: np.void, viewer: int | None, last: str, x: float, y: float) -> list[Shape]:
+def summary(state: np.void, viewer: int | None, last: str, x: float, y: float) -> list[Shape]:
     """Title, decision, last move, supply and the village cards that are open."""
-    n = record["hand"].shape[0]
+    n = state["hand"].shape[0]
     who = "all hands open" if viewer is None else f"seen by seat {viewer}"
     drawn: list[Shape] = [Text(x, y + 11, "Samurai: The Card Game", 20, INK, "left", True)]
-    drawn.append(Text(x, y + 33, f"{n} players, {who}, decision {int(record['steps'])}", 12, FAINT_INK, "left"))
-    drawn += paragraph(player_view.decision(record, viewer), x, y + 57, WIDTH, 14, bold=True)
+    drawn.append(Text(x, y + 33, f"{n} players, {who}, decision {int(state['steps'])}", 12, FAINT_INK, "left"))
+    drawn += paragraph(player_view.decision(state, viewer), x, y + 57, WIDTH, 14, bold=True)
     drawn += paragraph(f"Last: {last}" if last else "", x, y + 93, WIDTH, 11)
     drawn.append(Text(x, y + 118, "stones in the supply", 11, FAINT_INK, "left"))
-    drawn += shapes.counts(player_view.supply(record), x + 11, y + 137, 10, 62)
-    left = sum(player_view.villages_left(record))
+    drawn += shapes.counts(player_view.supply(state), x + 11, y + 137, 10, 62)
+    left = sum(player_view.villages_left(state))
     drawn.append(Text(x, y + 162, f"village stack: {left} cards", 11, FAINT_INK, "left"))
-    if not record["over"]:
-        drawn += paragraph(player_view.ending(record), x, y + 182, WIDTH, 11, bold=True)
-    for i, symbols in enumerate(player_view.visible_villages(record)):
+    if not state["over"]:
+        drawn += paragraph(player_view.ending(state), x, y + 182, WIDTH, 11, bold=True)
+    for i, symbols in enumerate(player_view.visible_villages(state)):
         drawn += shapes.village(symbols, x + WIDTH - 30 - 62 * i, y + 152, 28, ("open", "next")[i])
     return drawn
 

@@ -12,43 +12,43 @@ LEGEND = (
 )
 
 
-def text(record: np.void, viewer: int | None = None) -> str:
+def text(state: np.void, viewer: int | None = None) -> str:
     """The position as lines of text.
 
     Args:
-        record: one element of an array of records.
+        state: one element of an array of states.
         viewer: the seat that looks; the others' hands stay hidden. None sees everything.
 
     Raises:
         ValueError: no such seat.
     """
-    players = player_view.players(record, viewer)
+    players = player_view.players(state, viewer)
     who = "all hands open" if viewer is None else f"seen by seat {viewer}"
     lines = [
-        f"Samurai: The Card Game, {len(players)} players, {who}, decision {int(record['steps'])}",
+        f"Samurai: The Card Game, {len(players)} players, {who}, decision {int(state['steps'])}",
         "",
-        *_grid(record),
+        *_grid(state),
         "",
         *_players(players),
         "",
-        *_table(record),
+        *_table(state),
         "",
-        player_view.decision(record, viewer),
+        player_view.decision(state, viewer),
         "",
         *LEGEND,
     ]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _grid(record: np.void) -> list[str]:
+def _grid(state: np.void) -> list[str]:
     """All places on which something lies or can be laid."""
-    words = player_view.free_cells(record)
-    for place, card in player_view.cards(record).items():
+    words = player_view.free_cells(state)
+    for place, card in player_view.cards(state).items():
         words[place] = f"{card.seat}{KIND_CODES[card.kind]}"
-    for place, village in player_view.villages(record).items():
+    for place, village in player_view.villages(state).items():
         symbols = player_view.village_text(village.shapes)
         words[place] = f"({symbols})" if village.scored else f"[{symbols}]"
-    for number, place in enumerate(player_view.waiting_places(record)):
+    for number, place in enumerate(player_view.waiting_places(state)):
         words[place] = f"cell{number}"
     xs, ys = [x for x, _ in words], [y for _, y in words]
     rows = range(min(ys), max(ys) + 1)
@@ -72,18 +72,18 @@ def _cards(kinds: tuple[int, ...]) -> str:
     return " ".join(code if count == 1 else f"{count}x{code}" for code, count in counts)
 
 
-def _table(record: np.void) -> list[str]:
+def _table(state: np.void) -> list[str]:
     """Stones and village cards."""
-    shown = [player_view.village_text(shapes) for shapes in player_view.visible_villages(record)]
-    left = player_view.villages_left(record)
+    shown = [player_view.village_text(shapes) for shapes in player_view.visible_villages(state)]
+    left = player_view.villages_left(state)
     below = " ".join(f"{count}x{code}" for code, count in zip(VILLAGE_CODES, left, strict=True) if count)
     lines = [
-        f"Stones in the supply:  {_by_shape(player_view.supply(record))}",
+        f"Stones in the supply:  {_by_shape(player_view.supply(state))}",
         f"Village stack:         {sum(left)} cards" + (f", open: {', then '.join(shown)}" if shown else ""),
     ]
     if below:
         lines.append(f"  all of them:         {below}")
-    ending = "" if record["over"] else player_view.ending(record)
+    ending = "" if state["over"] else player_view.ending(state)
     return [*lines, ending] if ending else lines
 
 

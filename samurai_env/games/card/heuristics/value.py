@@ -1,7 +1,7 @@
-"""How a position looks for each seat, without playing on: the leaves of a search use it.
+"""The heuristic value: an estimate of each seat's return, for the leaves of a search.
 
-Who will take a stone is guessed from the influences on the village, who wins from the stones each seat can expect.
-The few parameters were fitted to the outcomes of games between built-in players (`python -m
+A softmax of the influences on a village gives each seat's chance to take a stone, a softmax of the expected stones each
+seat's chance to win. The parameters are fitted to games of the heuristic policy (`python -m
 samurai_env.games.card.heuristics.fit`).
 """
 
@@ -15,17 +15,19 @@ from samurai_env.games.card.heuristics.policy import free_sides
 from samurai_env.games.card.rules.card_lists import DATA
 from samurai_env.games.card.rules.scoring import influences, surrounded
 
-_FITTED = json.loads((DATA / "advice.json").read_text(encoding="utf-8"))["evaluation"]
-# By number of free sides: how often somebody will take the stone, and how much a point of influence tells about who.
-TAKEN = np.array(_FITTED["taken"], np.float64)
-SHARPNESS = np.array(_FITTED["sharpness"], np.float64)
-# What majorities and further stones that are expected tell about who wins.
-MAJORITY, STONES, SPREAD = (np.float64(_FITTED[name]) for name in ("majority", "stones", "spread"))
+_PARAMETERS = json.loads((DATA / "heuristic_value.json").read_text(encoding="utf-8"))
+# By number of free sides: the share of stones that a seat takes in the end, and the softmax over influences.
+CAPTURE_RATE = np.array(_PARAMETERS["capture_rate"], np.float64)
+INVERSE_TEMPERATURE = np.array(_PARAMETERS["inverse_temperature"], np.float64)
+# Of `expected_returns`.
+MAJORITY_WEIGHT = np.float64(_PARAMETERS["majority_weight"])
+STONE_WEIGHT = np.float64(_PARAMETERS["stone_weight"])
+LEAD_SLOPE = np.float64(_PARAMETERS["lead_slope"])
 
 
 @jit
 def expect_stones(state, expected):
-    """Write the expected stones of the villages that lie, by seat and shape (float64, (n, 3))."""
+    """Write the expected final number of stones by seat and shape (float64 (n, 3)), from the villages on the table."""
     n = state.hand.shape[0]
     shares = np.empty(n)
     expected[:] = state.stones
@@ -37,15 +39,15 @@ def expect_stones(state, expected):
             if state.village_stack[village] >> shape & 1:
                 sums, total = influences(state.side[village], shape), 0.0
                 for seat in range(n):
-                    shares[seat] = np.exp(SHARPNESS[free] * (sums >> (8 * seat) & 255))
+                    shares[seat] = np.exp(INVERSE_TEMPERATURE[free] * (sums >> (8 * seat) & 255))
                     total += shares[seat]
                 for seat in range(n):
-                    expected[seat, shape] += TAKEN[free] * shares[seat] / total
+                    expected[seat, shape] += CAPTURE_RATE[free] * shares[seat] / total
 
 
 @jit
 def cards_left(state):
-    """Cards that all players together have not yet laid."""
+    """Number of cards that all players together have left to play."""
     left = 0
     for seat in range(state.hand.shape[0]):
         for kind in range(state.hand.shape[1]):
@@ -55,8 +57,8 @@ def cards_left(state):
 
 @jit
 def heuristic_value(state, out):
-    """Write each seat's expected return (float64, n seats; sums to 0). The state is not over."""
+    """Write each seat's expected return (float64 (n,), sums to 0) for a state that is not over."""
     expected = np.empty((state.hand.shape[0], 3))
     expect_stones(state, expected)
-    sharp = SPREAD / np.sqrt(1.0 + cards_left(state))
-    expected_returns(expected, sharp, MAJORITY, STONES, out)
+    lead_slope = LEAD_SLOPE / np.sqrt(1.0 + cards_left(state))
+    expected_returns(expected, lead_slope, MAJORITY_WEIGHT, STONE_WEIGHT, out)

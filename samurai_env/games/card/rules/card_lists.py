@@ -1,4 +1,4 @@
-"""Card lists: how many cards there are of each kind. They reach compiled code in the record, never as constants.
+"""Card lists: how many cards there are of each kind. They reach compiled code in the state, never as constants.
 
 The list of the printed game is not known in full, so it is data that can be replaced: `load_cards` reads another
 file of the same form as `data/cards.json` and makes it a value of the option `cards`.
@@ -42,7 +42,7 @@ class CardList:
     villages: tuple[int, ...]
 
     def settings(self, num_players: int) -> dict[str, np.ndarray]:
-        """The fields of the record that hold the cards in play."""
+        """The fields of the state that hold the cards in play."""
         copies = np.array(self.influence, np.int8)
         if num_players == 4:
             for kind in REMOVED_OF_FOUR:

@@ -1,12 +1,12 @@
 """The rules of the card game, compiled: what is legal, what a decision does, when the game ends.
 
 Paragraph names refer to docs/card_game.md. The set-up is in `setup`, scoring and who wins in `scoring`.
-Every function takes one record (`state`, see `state.py`) and changes it in place.
+Every function takes one state (`state`, see `state.py`) and changes it in place.
 """
 
 import numpy as np
 
-from samurai_env.core.bits import bit, lowest, popcount
+from samurai_env.core.bits import EMPTY, bit, lowest, popcount
 from samurai_env.core.jit import jit
 from samurai_env.core.payoffs import pay
 from samurai_env.games.card.actions import CELL0, CHOICE0
@@ -28,9 +28,6 @@ from samurai_env.games.card.rules.topology import (
 )
 from samurai_env.games.card.state import CARD, CELL, VILLAGE
 
-NONE = np.uint64(0)
-
-
 # --- The grid ---
 
 
@@ -49,7 +46,7 @@ def cell_y(state, cell):
 @jit
 def villages_near(state, x, y, steps):
     """Bit set of the villages that lie so many steps from a place."""
-    near = NONE
+    near = EMPTY
     for village in range(VILLAGES):  # without a branch, so that the compiler makes vectors of it
         away = distance(state.village_x[village] - x, state.village_y[village] - y)
         near |= np.uint64(away == steps) << np.uint64(village)
@@ -61,7 +58,7 @@ def villages_beside(state, x, y):
     """The villages north, east, south and west of a place, -1 where there is none."""
     north, east, south, west = -1, -1, -1, -1
     near = villages_near(state, x, y, 1)
-    while near != NONE:
+    while near != EMPTY:
         village = np.int64(lowest(near))
         near &= near - np.uint64(1)
         side = side_towards(state.village_x[village] - x, state.village_y[village] - y)
@@ -73,18 +70,18 @@ def villages_beside(state, x, y):
 
 
 @jit
-def look_around(state, x, y, sides):
+def read_sides(state, x, y, sides):
     """Write what lies around a place for a village; the bit set of the sides whose cells have a name already.
 
     Args:
-        state: record of a game.
+        state: a game.
         x: the place's coordinate.
         y: the place's coordinate.
         sides: int8, shape (4,), out: as a row of the field `side`; untouched where no village is beside the cell.
     """
     named = 0
     near = villages_near(state, x, y, 2)  # each has one or two cells in common with the place
-    while near != NONE:
+    while near != EMPTY:
         other = np.int64(lowest(near))
         near &= near - np.uint64(1)
         dx, dy = state.village_x[other] - x, state.village_y[other] - y
@@ -101,7 +98,7 @@ def village_sides_due(state, seat, near):
     """Bit set of the sides of a card of `seat` on which new villages are due ("A turn", 3).
 
     Args:
-        state: record of a game.
+        state: a game.
         seat: whose card lies, or would lie, there.
         near: the villages beside the card, see `villages_beside`.
     """
@@ -123,7 +120,7 @@ def village_sides_due(state, seat, near):
 @jit
 def legal(state, words):
     """Write the legal actions as bits into `words` (uint64, enough words for all action ids); none once over."""
-    words[:] = NONE
+    words[:] = EMPTY
     if state.over:
         return
     if state.phase == CARD:
@@ -222,7 +219,7 @@ def lay_on_side(state, side):
 def lay_village(state, x, y):
     """Lay the top village card on a place: its cells that no older village names become free cells of its own."""
     village = state.villages
-    named = look_around(state, x, y, state.side[village])
+    named = read_sides(state, x, y, state.side[village])
     state.village_x[village] = x
     state.village_y[village] = y
     state.villages += 1
@@ -239,7 +236,7 @@ def end_turn(state):
     """Draw a card, see whether the game ends, and hand over the turn."""
     setup.draw_card(state, state.seat)
     round_over = state.seat == state.hand.shape[0] - 1
-    closed = state.free[0] | state.free[1] | state.free[2] == NONE  # no cell is left (Ruling)
+    closed = state.free[0] | state.free[1] | state.free[2] == EMPTY  # no cell is left (Ruling)
     if closed or (round_over and last_round(state)):
         state.over = 1
         state.winners = winners(state.stones)
@@ -277,7 +274,7 @@ def stones_left(state, shape):
 
 @jit
 def reset(state, seed):
-    """Begin the game of `seed` in a record whose settings are written; everything else is written anew."""
+    """Start the game of `seed` in a state whose settings are written; everything else is overwritten."""
     setup.clear(state, seed)
     setup.shuffle_stacks(state)
     lay_village(state, 0, 0)

@@ -1,4 +1,4 @@
-"""A record in words: cards, samurai and the decision at hand, for pictures and text alike. Nobody has secrets here."""
+"""A state in words: cards, samurai and the decision at hand, for pictures and text alike. Nobody has secrets here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -92,96 +92,96 @@ def card(number: int) -> Card:
     return Card(int(number), int(VALUE[number]), symbol, icons, bool(FLAMES[number]))
 
 
-def samurai(record: np.void) -> list[Samurai]:
+def samurai(state: np.void) -> list[Samurai]:
     """All samurai, by seat."""
-    over, found = bool(record["over"]), []
-    for seat in range(int(record["players"])):
-        who, line, number = int(record["who"][seat]), [], int(record["last"][seat])
+    over, found = bool(state["over"]), []
+    for seat in range(int(state["players"])):
+        who, line, number = int(state["who"][seat]), [], int(state["last"][seat])
         while number >= 0:
             line.append(card(number))
-            number = int(record["beneath"][number])
-        helping = int(record["borrowed"][seat]) | int(record["granted"][seat])
+            number = int(state["beneath"][number])
+        helping = int(state["borrowed"][seat]) | int(state["granted"][seat])
         found.append(
             Samurai(
                 seat=seat,
                 name=SAMURAI[who],
-                animal=bool(record["animal"][seat]),
-                wounded=bool(record["wounded"][seat]),
-                passed=bool(record["passed"] >> seat & 1),
-                active=seat == record["active"] and not over,
-                decides=seat == record["seat"] and not over,
-                total=int(record["total"][seat]),
-                kiai=int(KIAI[who, record["animal"][seat]]),
-                left=tuple(card(number) if number >= 0 else None for number in record["left"][seat]),
+                animal=bool(state["animal"][seat]),
+                wounded=bool(state["wounded"][seat]),
+                passed=bool(state["passed"] >> seat & 1),
+                active=seat == state["active"] and not over,
+                decides=seat == state["seat"] and not over,
+                total=int(state["total"][seat]),
+                kiai=int(KIAI[who, state["animal"][seat]]),
+                left=tuple(card(number) if number >= 0 else None for number in state["left"][seat]),
                 line=tuple(line[::-1]),
-                token_home=not record["away"] >> who & 1,
+                token_home=not state["away"] >> who & 1,
                 tokens=tuple(name for i, name in enumerate(SAMURAI) if helping >> i & 1),
             )
         )
     return found
 
 
-def title(record: np.void) -> str:
+def title(state: np.void) -> str:
     """Samurai, level and round."""
-    n = int(record["players"])
-    return f"{n} samurai, {LEVELS[record['difficulty']]}, round {int(record['round'])} of {ROUNDS}"
+    n = int(state["players"])
+    return f"{n} samurai, {LEVELS[state['difficulty']]}, round {int(state['round'])} of {ROUNDS}"
 
 
-def village(record: np.void) -> list[tuple[str, str]]:
+def village(state: np.void) -> list[tuple[str, str]]:
     """What stands and how many cards lie where, as names and values."""
-    backs = " ".join(f"{back}{int(count)}" for back, count in zip(BACKS, record["farmsteads"], strict=True))
-    families = ", ".join(name for name, there in zip(FAMILIES, record["families"], strict=True) if there)
-    discarded = int(np.sum(record["where"] == DISCARD_PILE))
+    backs = " ".join(f"{back}{int(count)}" for back, count in zip(BACKS, state["farmsteads"], strict=True))
+    families = ", ".join(name for name, there in zip(FAMILIES, state["families"], strict=True) if there)
+    discarded = int(np.sum(state["where"] == DISCARD_PILE))
     rows = [
-        ("Barricades", f"{int(record['barricades'])} of {int(record['most_barricades'])}"),
-        ("Farmsteads", f"{int(record['farmsteads'].sum())}  ({backs})"),
-        ("Families", f"{int(record['families'].sum())}  ({families})"),
+        ("Barricades", f"{int(state['barricades'])} of {int(state['most_barricades'])}"),
+        ("Farmsteads", f"{int(state['farmsteads'].sum())}  ({backs})"),
+        ("Families", f"{int(state['families'].sum())}  ({families})"),
         (
             "Cards",
-            f"{int(record['raiders_left'])} raiders, {int(record['intruders_left'])} intruders, {discarded} discarded",
+            f"{int(state['raiders_left'])} raiders, {int(state['intruders_left'])} intruders, {discarded} discarded",
         ),
     ]
-    if tokens := open_tokens(record):
+    if tokens := open_tokens(state):
         rows.append(("Open tokens", ", ".join(tokens)))
     return rows
 
 
-def open_tokens(record: np.void) -> list[str]:
+def open_tokens(state: np.void) -> list[str]:
     """The samurai whose open tokens (two-player rules) are not yet used."""
-    return [name for i, name in enumerate(SAMURAI) if record["open_tokens"] >> i & 1]
+    return [name for i, name in enumerate(SAMURAI) if state["open_tokens"] >> i & 1]
 
 
-def opened(record: np.void) -> list[tuple[int, Card]]:
+def opened(state: np.void) -> list[tuple[int, Card]]:
     """The raiders whose place is known: place from the top (1 is the top card) and card."""
-    left = int(record["raiders_left"])
-    stack = [(left - i, int(record["raiders"][i])) for i in range(left - 1, -1, -1)]
-    return [(place, card(number)) for place, number in stack if record["known"][number] == PLACE_KNOWN]
+    left = int(state["raiders_left"])
+    stack = [(left - i, int(state["raiders"][i])) for i in range(left - 1, -1, -1)]
+    return [(place, card(number)) for place, number in stack if state["known"][number] == PLACE_KNOWN]
 
 
-def in_hand(record: np.void) -> Card | None:
+def in_hand(state: np.void) -> Card | None:
     """The card that has been drawn and is not yet put away."""
-    return card(int(record["card"])) if record["card"] >= 0 else None
+    return card(int(state["card"])) if state["card"] >= 0 else None
 
 
-def last_move(record: np.void, last: Sequence[int]) -> str:
+def last_move(state: np.void, last: Sequence[int]) -> str:
     """The last move in words, after it was made."""
     if not last:
         return ""
-    mover = int(record["mover"])
-    words = move_text(record, mover, [int(action) for action in last])
+    mover = int(state["mover"])
+    words = move_text(state, mover, [int(action) for action in last])
     passed_on = len(last) == 1 and last[0] >= PLAYER0
-    return f"{SAMURAI[record['who'][mover]]}: {'card to ' if passed_on else ''}{words}"
+    return f"{SAMURAI[state['who'][mover]]}: {'card to ' if passed_on else ''}{words}"
 
 
-def decision(record: np.void) -> str:
+def decision(state: np.void) -> str:
     """Who decides what, or how the game has ended."""
-    if record["over"]:
-        result = int(record["result"])
+    if state["over"]:
+        result = int(state["result"])
         if result == WON:
-            points, level = int(score(record)), record["difficulty"]
+            points, level = int(score(state)), state["difficulty"]
             return f"Victory: {points} of {MOST_POINTS} points at {LEVELS[level]}, score {points}{GRADES[level]}"
-        return f"Lost in round {int(record['round'])}: {RESULTS[result].replace('_', ' ')}"
-    name = SAMURAI[record["who"][record["seat"]]]
-    turn = SAMURAI[record["who"][record["active"]]]
-    words = f"{name} {QUESTIONS[PHASES[record['phase']]]}"
+        return f"Lost in round {int(state['round'])}: {RESULTS[result].replace('_', ' ')}"
+    name = SAMURAI[state["who"][state["seat"]]]
+    turn = SAMURAI[state["who"][state["active"]]]
+    words = f"{name} {QUESTIONS[PHASES[state['phase']]]}"
     return words if name == turn else f"{words} (turn of {turn})"

@@ -48,26 +48,26 @@ LEGEND = (  # sign, meaning
 )
 
 
-def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) -> Scene:
+def scene(state: np.void, viewer: int | None = None, last: Sequence[int] = ()) -> Scene:
     """The position as a picture.
 
     Args:
-        record: one element of an array of records.
+        state: one element of an array of states.
         viewer: the seat that looks; all see the same.
         last: the action ids of the last move, to be told and its card to be marked.
 
     Raises:
         ValueError: no such seat.
     """
-    check_viewer(viewer, int(record["players"]))
-    everybody = player_view.samurai(record)
+    check_viewer(viewer, int(state["players"]))
+    everybody = player_view.samurai(state)
     columns = 1 if len(everybody) == 1 else 2
     rows = -(-len(everybody) // columns)
     width = max(2, columns) * (BOARD_WIDTH + GAP) - GAP + 2 * MARGIN
     height = HEAD + rows * (BOARD_HEIGHT + GAP) - GAP + LEGEND_HEIGHT + 2 * MARGIN
-    marked = int(record["moved"]) if len(last) else -1
+    marked = int(state["moved"]) if len(last) else -1
     picture = Scene(width, height, PAPER)
-    picture.add(*_village(record, player_view.last_move(record, last), marked))
+    picture.add(*_village(state, player_view.last_move(state, last), marked))
     for i, samurai in enumerate(everybody):
         x = MARGIN + (i % columns) * (BOARD_WIDTH + GAP)
         y = MARGIN + HEAD + (i // columns) * (BOARD_HEIGHT + GAP)
@@ -79,21 +79,21 @@ def scene(record: np.void, viewer: int | None = None, last: Sequence[int] = ()) 
 # --- The village ---
 
 
-def _village(record: np.void, last: str, marked: int) -> list[Shape]:
+def _village(state: np.void, last: str, marked: int) -> list[Shape]:
     """Title, decision, what stands, the last move, the card in hand and the opened raiders."""
     x, y = MARGIN, MARGIN
     shapes: list[Shape] = [
         Text(x, y + 12, "Samurai Spirit", 22, INK, "left", True),
-        Text(x + 190, y + 14, f"{player_view.title(record)}, decision {int(record['steps'])}", 13, FAINT_INK, "left"),
-        Text(x, y + 42, player_view.decision(record), 15, MARK, "left", True),
+        Text(x + 190, y + 14, f"{player_view.title(state)}, decision {int(state['steps'])}", 13, FAINT_INK, "left"),
+        Text(x, y + 42, player_view.decision(state), 15, MARK, "left", True),
     ]
-    for i, (name, value) in enumerate(player_view.village(record)):
+    for i, (name, value) in enumerate(player_view.village(state)):
         shapes.append(Text(x, y + 66 + 17 * i, name, 12, FAINT_INK, "left"))
         shapes.append(Text(x + 84, y + 66 + 17 * i, value, 12, INK, "left", True))
     x = MARGIN + BOARD_WIDTH + GAP
     if last:
         shapes.append(Text(x, y + 14, f"Last: {last}", 13, INK, "left"))
-    return shapes + _opened(record, marked, x, y)
+    return shapes + _opened(state, marked, x, y)
 
 
 def _legend(x: float, y: float) -> list[Shape]:
@@ -117,14 +117,14 @@ def _legend(x: float, y: float) -> list[Shape]:
     return shapes
 
 
-def _opened(record: np.void, marked: int, x: float, y: float) -> list[Shape]:
+def _opened(state: np.void, marked: int, x: float, y: float) -> list[Shape]:
     """The card in hand, then the raiders that lie open, with their place from the top."""
     shapes: list[Shape] = []
-    if held := player_view.in_hand(record):
+    if held := player_view.in_hand(state):
         shapes.append(Text(x, y + 46, "in hand", 11, FAINT_INK, "left"))
         shapes += _card(held, marked, x, y + 56)
         x += 1.5 * CARD_STEP
-    for place, card in player_view.opened(record)[:4]:
+    for place, card in player_view.opened(state)[:4]:
         shapes.append(Text(x, y + 46, "top raider" if place == 1 else f"raider {place}", 11, FAINT_INK, "left"))
         shapes += _card(card, marked, x, y + 56)
         x += 1.4 * CARD_STEP

@@ -18,27 +18,27 @@ LEGEND = (
 )
 
 
-def text(record: np.void, viewer: int | None = None) -> str:
+def text(state: np.void, viewer: int | None = None) -> str:
     """The position as lines of text.
 
     Args:
-        record: one element of an array of records.
+        state: one element of an array of states.
         viewer: the seat that looks; all see the same.
 
     Raises:
         ValueError: no such seat.
     """
-    check_viewer(viewer, int(record["players"]))
-    lines = [f"Samurai Spirit, {player_view.title(record)}, decision {int(record['steps'])}", ""]
-    lines += [f"{name:12} {value}" for name, value in player_view.village(record)]
-    if opened := player_view.opened(record):
+    check_viewer(viewer, int(state["players"]))
+    lines = [f"Samurai Spirit, {player_view.title(state)}, decision {int(state['steps'])}", ""]
+    lines += [f"{name:12} {value}" for name, value in player_view.village(state)]
+    if opened := player_view.opened(state):
         lines.append(f"{'Open raiders':12} " + "  ".join(f"{place}. {card.word}" for place, card in opened))
     lines.append("")
-    for samurai in player_view.samurai(record):
+    for samurai in player_view.samurai(state):
         lines += _samurai(samurai)
-    if card := player_view.in_hand(record):
+    if card := player_view.in_hand(state):
         lines += ["", f"In hand      {card.word}"]
-    lines += ["", player_view.decision(record), "", *_talents(record), *_penalties(record), "", *LEGEND]
+    lines += ["", player_view.decision(state), "", *_talents(state), *_penalties(state), "", *LEGEND]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -61,21 +61,21 @@ def _samurai(one: player_view.Samurai) -> list[str]:
     ]
 
 
-def _talents(record: np.void) -> list[str]:
+def _talents(state: np.void) -> list[str]:
     """What the samurai in play can do, and what open tokens lend."""
     lines = []
-    for one in player_view.samurai(record):
+    for one in player_view.samurai(state):
         talent, *kiai = TALENTS[one.name]
         lines += [f"{one.name:12} may {talent}", f"{'':12} Kiai {one.kiai}: {kiai[ANIMAL if one.animal else HUMAN]}"]
-    return lines + [f"{name:12} token: {TALENTS[name][0]}" for name in player_view.open_tokens(record)]
+    return lines + [f"{name:12} token: {TALENTS[name][0]}" for name in player_view.open_tokens(state)]
 
 
-def _penalties(record: np.void) -> list[str]:
+def _penalties(state: np.void) -> list[str]:
     """What the penalties mean that stand on cards of the lines, in the hand or open among the raiders."""
-    cards = [card for one in player_view.samurai(record) for card in one.line] + [
-        card for _, card in player_view.opened(record)
+    cards = [card for one in player_view.samurai(state) for card in one.line] + [
+        card for _, card in player_view.opened(state)
     ]
-    if drawn := player_view.in_hand(record):
+    if drawn := player_view.in_hand(state):
         cards.append(drawn)
     icons = {icon for card in cards for icon in card.icons}
     return [f"{icon:12} {meaning}" for icon, meaning in PENALTIES.items() if icon in icons]

@@ -2,10 +2,10 @@
 
     python -m samurai_env.games.spirit.heuristics.fit --minutes 30
 
-First the weights climb by evolution strategies (Salimans and others, 2017): pairs of opposite changes to all weights
-play the same deals at all levels, and the weights move along the changes that won more. Then the evaluation is fitted
-to games of the player found (logistic regression). The results are written to `data/outlook.json` and
-`data/evaluation.json`.
+First evolution strategies (Salimans et al., 2017) improve the policy's weights: pairs of opposite changes to all
+weights play the same deals at all levels, and the weights move along the changes that won more. Then a logistic
+regression fits the heuristic value to games of that policy. Writes `data/heuristic_policy.json` and
+`data/heuristic_value.json`.
 """
 
 import json
@@ -17,16 +17,17 @@ from samurai_env.core.bits import pick
 from samurai_env.core.jit import jit
 from samurai_env.core.rng import below, draw
 from samurai_env.files.atomic_write import write_atomically
-from samurai_env.games.hill_climbing import Climber, read_command_line
+from samurai_env.games.hill_climbing import HillClimber, parse_args
 from samurai_env.games.spirit.game import GAME
+from samurai_env.games.spirit.heuristics.features import NAMES, WEIGHTS
 from samurai_env.games.spirit.heuristics.policy import weighted_policy
-from samurai_env.games.spirit.heuristics.prospects import NAMES, WEIGHTS
-from samurai_env.games.spirit.heuristics.value import best_prospect
+from samurai_env.games.spirit.heuristics.value import best_value
 from samurai_env.games.spirit.rules.cards import DATA, LEVELS, MOST, ROUNDS
 from samurai_env.games.spirit.state import WON
 
 reset, legal, step = GAME.kernels.reset, GAME.kernels.legal, GAME.kernels.step
-best_action = Climber(GAME, weighted_policy).best_action
+best_action = HillClimber(GAME, weighted_policy).best_action
+POLICY, VALUE = DATA / "heuristic_policy.json", DATA / "heuristic_value.json"
 SETTINGS = [(level, n) for level in range(len(LEVELS)) for n in range(1, MOST + 1)]
 MOST_SAMURAI = (7, 6, 4, 2)  # by level: the climb plays up to so many, as more win next to nothing
 PAIRS, DEALS = 24, 6  # of one step of the climb; deals of each setting
@@ -34,42 +35,42 @@ RATE, SHARED = 0.12, 0.5  # length of a step; part of a change that all rounds h
 
 
 @jit
-def wins(state, weights, seeds, words, scores, rng):
-    """How many of these deals the player with these weights wins."""
+def wins(state, weights, seeds, words, logits, rng):
+    """Number of these deals that the policy with these weights wins."""
     won = 0
     for i in range(seeds.shape[0]):
         reset(state, seeds[i])
         while not state.over:
-            step(state, best_action(state, words, scores, weights, rng))
+            step(state, best_action(state, words, logits, weights, rng))
         won += state.result == WON
     return won
 
 
 @jit
-def sample(state, weights, found, round_, won, words, scores, rng):
-    """Play games with some random decisions, and note the prospect of some positions and how the games end.
+def sample(state, weights, values, round_, won, words, logits, rng):
+    """Play games with some random decisions; note the value of some positions and how the games end.
 
-    `found` (float64), `round_` (int8) and `won` (bool) have a place a position and are filled.
+    `values` (float64), `round_` (int8) and `won` (bool) are filled, one entry a position.
     """
     row = 0
-    while row < found.shape[0]:
+    while row < values.shape[0]:
         reset(state, draw(rng))
         first = row
         while not state.over:
-            if row < found.shape[0] and below(rng, 15) == 0:
-                found[row] = best_prospect(state, weights)
+            if row < values.shape[0] and below(rng, 15) == 0:
+                values[row] = best_value(state, weights)
                 round_[row] = state.round
                 row += 1
             if below(rng, 40) == 0:
                 legal(state, words)
                 step(state, pick(words, rng))
             else:
-                step(state, best_action(state, words, scores, weights, rng))
+                step(state, best_action(state, words, logits, weights, rng))
         won[first:row] = state.result == WON
 
 
 def scratch(level, n):
-    """An empty record of a setting, and room for legal actions and for scores."""
+    """Return a blank state of a setting, and arrays for legal actions and logits."""
     variant = GAME.variant(n, difficulty=LEVELS[level])
     return variant.new(1)[0], np.zeros(variant.num_words, np.uint64), np.zeros(variant.num_actions)
 
@@ -77,11 +78,11 @@ def scratch(level, n):
 def climb(weights, minutes, rng):
     """Improve the weights (ROUNDS, FEATURES) by evolution strategies for some minutes.
 
-    A victory counts the more, the rarer it is in its setting, so that the hard ones have a say.
+    The rarer victory is in a setting, the more it counts: the hard settings matter, too.
     """
     places = {(level, n): scratch(level, n) for level, n in SETTINGS if n <= MOST_SAMURAI[level]}
     share = dict.fromkeys(places, 0.2)
-    unit = 0.25 * np.abs(weights) + 0.03  # a change of one
+    unit = 0.25 * np.abs(weights) + 0.03  # of a change
     drift, size, steps, until = np.zeros(weights.shape), np.zeros(weights.shape), 0, time.monotonic() + 60 * minutes
     while time.monotonic() < until:
         slope, won = np.zeros(weights.shape), dict.fromkeys(places, 0.0)
@@ -91,8 +92,8 @@ def climb(weights, minutes, rng):
             seeds, key = rng.integers(2**62, size=DEALS).astype(np.uint64), rng.integers(2**62, size=1)
             for sign in (1, -1):
                 trial = weights + sign * change * unit
-                for setting, (state, words, scores) in places.items():
-                    rate = wins(state, trial, seeds, words, scores, key.astype(np.uint64)) / DEALS
+                for setting, (state, words, logits) in places.items():
+                    rate = wins(state, trial, seeds, words, logits, key.astype(np.uint64)) / DEALS
                     slope += sign * change * rate / (share[setting] + 0.1)
                     won[setting] += rate / (2 * PAIRS)
         share = {setting: 0.9 * share[setting] + 0.1 * won[setting] for setting in places}
@@ -119,47 +120,47 @@ def regress(inputs, targets, ridge=1.0, steps=12):
 
 
 def fit(weights, count, seed):
-    """By round: the scale of the prospect as log odds, and a start for each setting, from `count` positions each."""
-    scale, start = np.zeros(ROUNDS), np.zeros((len(LEVELS), MOST, ROUNDS))
-    prospects, rounds, won = np.zeros(len(SETTINGS) * count), np.zeros(len(SETTINGS) * count, np.int8), []
+    """Fit, by round, the scale of the value as log odds and a bias for each setting, from `count` positions each."""
+    scale, bias = np.zeros(ROUNDS), np.zeros((len(LEVELS), MOST, ROUNDS))
+    values, rounds, won = np.zeros(len(SETTINGS) * count), np.zeros(len(SETTINGS) * count, np.int8), []
     for number, (level, n) in enumerate(SETTINGS):
         here, ended = slice(number * count, (number + 1) * count), np.zeros(count, np.bool_)
-        state, words, scores = scratch(level, n)
+        state, words, logits = scratch(level, n)
         stream = np.array([seed + number], np.uint64)
-        sample(state, weights, prospects[here], rounds[here], ended, words, scores, stream)
+        sample(state, weights, values[here], rounds[here], ended, words, logits, stream)
         won.append(ended)
     targets = np.concatenate(won).astype(np.float64)
     setting = np.repeat(np.eye(len(SETTINGS)), count, axis=0)
     for round_ in range(1, ROUNDS + 1):
         here = rounds == round_
-        found = regress(np.column_stack([prospects, setting])[here], targets[here])
+        found = regress(np.column_stack([values, setting])[here], targets[here])
         scale[round_ - 1] = found[0]
         for number, (level, n) in enumerate(SETTINGS):
-            start[level, n - 1, round_ - 1] = found[1 + number]
-    return scale, start
+            bias[level, n - 1, round_ - 1] = found[1 + number]
+    return scale, bias
 
 
 def main():
-    """Climb, fit the evaluation to the stronger player, write."""
-    asked = read_command_line(__doc__, minutes=30.0, samples=10_000)
-    weights = climb(WEIGHTS, asked.minutes, np.random.default_rng(asked.seed))
-    write(weights, *fit(weights, asked.samples, asked.seed))
+    """Improve the policy, fit the value to it, write both."""
+    args = parse_args(__doc__, minutes=30.0, samples=10_000)
+    weights = climb(WEIGHTS, args.minutes, np.random.default_rng(args.seed))
+    write(weights, *fit(weights, args.samples, args.seed))
 
 
-def write(weights, scale, start):
-    """Write the data files."""
-    rows = dict(zip(NAMES, np.round(weights.T, 3).tolist(), strict=True))
-    outlook = {"meaning": "weights of the features in outlook.py, in rounds 1, 2 and 3", "weights": rows}
-    evaluation = {
-        "meaning": "evaluation.py: log odds = scale [round] * prospect + start [difficulty, samurai, round]",
+def write(weights, scale, bias):
+    """Write the data files; the values of open tokens stay as they are."""
+    policy = json.loads(POLICY.read_text(encoding="utf-8"))
+    policy["weights"] = dict(zip(NAMES, np.round(weights.T, 3).tolist(), strict=True))
+    value = {
+        "meaning": "log odds of victory = scale[round] * value of the position + bias[difficulty, samurai, round]",
         "scale": np.round(scale, 3).tolist(),
-        "start": np.round(start, 2).tolist(),
+        "bias": np.round(bias, 2).tolist(),
     }
-    origin = "found by play, with python -m samurai_env.games.spirit.heuristics.fit"
-    for name, found in (("outlook", outlook), ("evaluation", evaluation)):
-        text = json.dumps({"origin": origin, **found})
+    origin = {"origin": "self-play, python -m samurai_env.games.spirit.heuristics.fit"}
+    for path, found in ((POLICY, policy), (VALUE, value)):
+        text = json.dumps({**found, **origin})
         text = text.replace("]], ", "]],\n  ").replace("], ", "],\n  ") + "\n"
-        write_atomically(DATA / f"{name}.json", text)
+        write_atomically(path, text)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The heuristic policy, one decision ahead: the best prospect (see `prospects.py`).
+"""The heuristic policy of Samurai Spirit: the value (`features`) of the position after each action.
 
-A decision is as good as the position it leads to, with what its chance events bring on average: fighting by the mean
-over all raiders that may lie on top, each put where it does best. A Kiai that is reached counts by a worth of its own.
+Chance events are averaged: fighting is the mean over all raiders that may be on top, each put on its best place.
+Reaching a Kiai adds a weight of its own.
 """
 
 import json
@@ -27,7 +27,14 @@ from samurai_env.games.spirit.actions import (
     TOKEN0,
     TOP0,
 )
-from samurai_env.games.spirit.heuristics.prospects import FEATURES, KIAI_WORTH, OUTLOOK, WEIGHTS, look_out, prospect
+from samurai_env.games.spirit.heuristics.features import (
+    FEATURES,
+    KIAI_VALUE,
+    UNSEEN,
+    WEIGHTS,
+    linear_value,
+    write_unseen,
+)
 from samurai_env.games.spirit.observation import hidden_state
 from samurai_env.games.spirit.rules.cards import (
     CARDS,
@@ -84,168 +91,168 @@ from samurai_env.games.spirit.state import (
     dtype,
 )
 
-_DATA = json.loads((DATA / "advice.json").read_text(encoding="utf-8"))
-TOKEN_WORTH = np.array([_DATA["tokens"][name] for name in SAMURAI], np.float64)
-NEVER = -1e9
-RECORD = from_dtype(dtype(1))  # the same for every number of players
+_TOKENS = json.loads((DATA / "heuristic_policy.json").read_text(encoding="utf-8"))["token_values"]
+TOKEN_VALUES = np.array([_TOKENS[name] for name in SAMURAI], np.float64)
+LOWEST = -1e9
+STATE_TYPE = from_dtype(dtype(1))  # the same for every number of players
 
 
 @jit
-def burn(then):
-    """A barricade goes, or any farmstead: chance and backs are left out."""
-    if then.barricades > 0:
-        then.barricades -= 1
+def apply_fire(child):
+    """Remove a barricade, or the first farmstead: chance and back sides are ignored."""
+    if child.barricades > 0:
+        child.barricades -= 1
         return
-    for back in range(then.farmsteads.shape[0]):
-        if then.farmsteads[back] > 0:
-            then.farmsteads[back] -= 1
+    for back in range(child.farmsteads.shape[0]):
+        if child.farmsteads[back] > 0:
+            child.farmsteads[back] -= 1
             return
 
 
 @jit
-def hurt(then, seat):
-    """A wound, without what a turned board sets off."""
-    if not then.wounded[seat]:
-        then.wounded[seat] = 1
-    elif not then.animal[seat]:
-        then.wounded[seat] = 0
-        then.animal[seat] = 1
+def apply_wound(child, seat):
+    """Wound a samurai, without the effects of a turned board."""
+    if not child.wounded[seat]:
+        child.wounded[seat] = 1
+    elif not child.animal[seat]:
+        child.wounded[seat] = 0
+        child.animal[seat] = 1
 
 
 @jit
-def lay_right(then, seat, card, w):
-    """Lay a card on the right; what a Kiai reached by it is worth (0 without)."""
-    add_to_line(then, seat, card)
-    if beyond_kiai(then, seat):
-        burn(then)
-    elif then.total[seat] == kiai_of(then, seat):
-        discard_first(then, seat)
-        return w[then.round - 1, KIAI_WORTH + then.who[seat]]
+def lay_right(child, seat, card, weights):
+    """Lay a card on the right; return the weight of the Kiai that it reaches, else 0."""
+    add_to_line(child, seat, card)
+    if beyond_kiai(child, seat):
+        apply_fire(child)
+    elif child.total[seat] == kiai_of(child, seat):
+        discard_first(child, seat)
+        return weights[child.round - 1, KIAI_VALUE + child.who[seat]]
     return 0.0
 
 
 @jit
-def place(state, then, seat, card, outlook, found, w):
-    """The better of right and left for a card, without talents."""
-    then[0] = state
-    bonus = lay_right(then[0], seat, card, w)
-    best = bonus + prospect(then[0], outlook, found, w)
+def place_value(state, child, seat, card, unseen, features, weights):
+    """Value of a card on the better side, right or left, without talents."""
+    child[0] = state
+    bonus = lay_right(child[0], seat, card, weights)
+    best = bonus + linear_value(child[0], unseen, features, weights)
     if may_defend(state, seat, card):
-        then[0] = state
-        put_left(then[0], seat, SYMBOL[card], card)
-        best = max(best, prospect(then[0], outlook, found, w))
+        child[0] = state
+        put_left(child[0], seat, SYMBOL[card], card)
+        best = max(best, linear_value(child[0], unseen, features, weights))
     return best
 
 
 @jit
-def fate(state, then, seat, card, outlook, found, w):
-    """The best that can become of a card in a fight."""
-    best = place(state, then, seat, card, outlook, found, w)
+def card_value(state, child, seat, card, unseen, features, weights):
+    """Value of a raider drawn in a fight, put on its best place."""
+    best = place_value(state, child, seat, card, unseen, features, weights)
     mine = talents(state, seat)
     if (mine >> (DAISUKE if VALUE[card] & 1 else HEIHACHI)) & 1:
         for other in (left_neighbour(state, seat), right_neighbour(state, seat)):
             if other != seat and in_round(state, other):
-                best = max(best, place(state, then, other, card, outlook, found, w))
+                best = max(best, place_value(state, child, other, card, unseen, features, weights))
     if (mine >> KYUZO) & 1 and value_in_line(state, seat, VALUE[card]):
-        best = max(best, prospect(state, outlook, found, w))
+        best = max(best, linear_value(state, unseen, features, weights))
     return best
 
 
 @jit
-def draw(state, drawn, then, seat, outlook, found, w):
-    """The mean of `fate` over the raiders that may lie on top; `drawn` is scratch."""
+def draw_value(state, drawn, child, seat, unseen, features, weights):
+    """Mean of `card_value` over the raiders that may be on top; `drawn` is scratch."""
     drawn[0] = state
     base = drawn[0]
     if state.raiders_left == 0:
-        return prospect(state, outlook, found, w)
+        return linear_value(state, unseen, features, weights)
     top = state.raiders[state.raiders_left - 1]
     base.raiders_left -= 1
     if state.known[top] == PLACE_KNOWN:
-        return fate(base, then, seat, top, outlook, found, w)
+        return card_value(base, child, seat, top, unseen, features, weights)
     total, count = 0.0, 0
     for card in range(CARDS):
         if hidden_state(state, card) > 0:
-            total += fate(base, then, seat, card, outlook, found, w)
+            total += card_value(base, child, seat, card, unseen, features, weights)
             count += 1
     return total / count
 
 
 @jit
-def lend(then, samurai, seat):
-    """A support token goes to a seat."""
-    then.borrowed[seat] |= np.uint8(1 << samurai)
-    then.away |= np.uint8(1 << samurai)
+def lend(child, samurai, seat):
+    """Give a support token to a seat."""
+    child.borrowed[seat] |= np.uint8(1 << samurai)
+    child.away |= np.uint8(1 << samurai)
 
 
 @jit
-def support(state, then, seat, outlook, found, w):
-    """What lending the own token to a seat leads to."""
-    then[0] = state
-    lend(then[0], state.who[state.active], seat)
-    then[0].raiders_left -= 1
-    then[0].intruders_left += 1
-    return prospect(then[0], outlook, found, w)
+def support_value(state, child, seat, unseen, features, weights):
+    """Value of lending the active samurai's token to a seat."""
+    child[0] = state
+    lend(child[0], state.who[state.active], seat)
+    child[0].raiders_left -= 1
+    child[0].intruders_left += 1
+    return linear_value(child[0], unseen, features, weights)
 
 
 @jit
-def score_token(state, action):
-    """Open tokens are spread over the rounds, the best first."""
+def token_logit(state, action):
+    """Logit of an open token: they are spread over the rounds, the best first."""
     left = 0
     for token in range(MOST):
         left += (state.open_tokens >> token) & 1
-    return TOKEN_WORTH[action - TOKEN0] if left > 2 * (ROUNDS - state.round) else -1.0
+    return TOKEN_VALUES[action - TOKEN0] if left > 2 * (ROUNDS - state.round) else -1.0
 
 
 @jit
-def move_last(state, drawn, then, giver, receiver, outlook, found, w):
-    """What it leads to that Daisuke takes a last card to another samurai."""
+def move_value(state, drawn, child, giver, receiver, unseen, features, weights):
+    """Value of moving a last card to another samurai (Daisuke's Kiai)."""
     drawn[0] = state
     card = take_last(drawn[0], giver)
-    return place(drawn[0], then, receiver, card, outlook, found, w)
+    return place_value(drawn[0], child, receiver, card, unseen, features, weights)
 
 
 @jit
-def score(state, action, drawn, then, outlook, found, w):
-    """The score of one legal action: the prospect of the position it leads to."""
+def action_logit(state, action, drawn, child, unseen, features, weights):
+    """Logit of a legal action: the value of the position after it."""
     phase, seat = state.phase, state.seat
     named = named_seat(state, action)
-    then[0] = state
-    after = then[0]
+    child[0] = state
+    after = child[0]
     bonus = 0.0
     if phase == CARD or phase == PLACING:
         card, holder = state.card, state.holder
         if action == ATTACK:
-            bonus = lay_right(after, holder, card, w)
+            bonus = lay_right(after, holder, card, weights)
         elif action == DEFEND:
             put_left(after, holder, SYMBOL[card], card)
         elif action == REPLACE:
-            return draw(state, drawn, then, holder, outlook, found, w)
+            return draw_value(state, drawn, child, holder, unseen, features, weights)
         elif action != DISCARD:
-            return place(state, then, named, card, outlook, found, w) - 0.01
+            return place_value(state, child, named, card, unseen, features, weights) - 0.01
     elif phase == ACTION or phase == SECOND_FIGHT:
         if action == FIGHT:
-            return draw(state, drawn, then, seat, outlook, found, w)
+            return draw_value(state, drawn, child, seat, unseen, features, weights)
         if action == SUPPORT:
-            best = NEVER
+            best = LOWEST
             for other in range(state.players):
                 if other != seat and in_round(state, other):
-                    best = max(best, support(state, then, other, outlook, found, w))
+                    best = max(best, support_value(state, child, other, unseen, features, weights))
             return best
         if action == PASS:
             after.passed |= np.uint8(1 << seat)
     elif phase == SUPPORT_TO:
-        return support(state, then, named, outlook, found, w)
+        return support_value(state, child, named, unseen, features, weights)
     elif phase == OPEN_TOKEN:
-        return 0.0 if action == NONE else score_token(state, action)
+        return 0.0 if action == NONE else token_logit(state, action)
     elif phase == PENALTY_ORDER:
         return -np.float64(action == ICON_ID[NO_TALENT])
     elif phase == PENALTY:
         if action != IGNORE:
             icon = state.icons[state.icon]
             if icon == WOUND:
-                hurt(after, seat)
+                apply_wound(after, seat)
             elif icon == FIRE:
-                burn(after)
+                apply_fire(after)
             else:
                 bonus = -0.01
     elif phase == DEFENDER:
@@ -261,13 +268,13 @@ def score(state, action, drawn, then, outlook, found, w):
     elif phase == HEAL:
         after.wounded[named] = 0
     elif phase == GIVER:
-        best = NEVER
+        best = LOWEST
         for other in range(state.players):
             if other != named and in_round(state, other):
-                best = max(best, move_last(state, drawn, then, named, other, outlook, found, w))
+                best = max(best, move_value(state, drawn, child, named, other, unseen, features, weights))
         return best
     elif phase == RECEIVER:
-        return move_last(state, drawn, then, state.kiai_a[state.nested - 1], named, outlook, found, w)
+        return move_value(state, drawn, child, state.kiai_a[state.nested - 1], named, unseen, features, weights)
     elif phase == REMOVAL:
         take_last(after, named)
     elif phase == TOKEN:
@@ -280,23 +287,23 @@ def score(state, action, drawn, then, outlook, found, w):
         other = left_neighbour(state, state.active)
         for _ in range(done):
             other = left_neighbour(state, other)
-        return place(state, then, other, card, outlook, found, w)
-    return bonus + prospect(after, outlook, found, w)
+        return place_value(state, child, other, card, unseen, features, weights)
+    return bonus + linear_value(after, unseen, features, weights)
 
 
 @jit
-def weighted_policy(state, scores, w):
-    """`heuristic_policy` with given weights (float64 (ROUNDS, FEATURES))."""
-    outlook, found = np.empty(OUTLOOK), np.empty(FEATURES)
-    drawn, then = np.empty(1, RECORD), np.empty(1, RECORD)
-    look_out(state, outlook)
-    scores[:] = NEVER
-    for action in range(scores.shape[0]):
+def weighted_policy(state, logits, weights):
+    """Write the logits of `heuristic_policy` with other weights (float64 (ROUNDS, FEATURES))."""
+    unseen, features = np.empty(UNSEEN), np.empty(FEATURES)
+    drawn, child = np.empty(1, STATE_TYPE), np.empty(1, STATE_TYPE)
+    write_unseen(state, unseen)
+    logits[:] = LOWEST
+    for action in range(logits.shape[0]):
         if has(state.choices, action):
-            scores[action] = score(state, action, drawn, then, outlook, found, w)
+            logits[action] = action_logit(state, action, drawn, child, unseen, features, weights)
 
 
 @jit
-def heuristic_policy(state, scores):
-    """Score every legal action of the seat to move (float64, one an action id; illegal ones very low)."""
-    weighted_policy(state, scores, WEIGHTS)
+def heuristic_policy(state, logits):
+    """Write the logit of each legal action of the seat to move (float64 (actions,)); illegal actions get `LOWEST`."""
+    weighted_policy(state, logits, WEIGHTS)

@@ -28,7 +28,7 @@ from samurai_env.games.spirit.state import CARD, DRAWN, FOUGHT, SECOND_FIGHT, TU
 
 
 @jit
-def begin(state):
+def start(state):
     """The active samurai draws a raider."""
     state.fights += 1
     state.card = draw_raider(state)

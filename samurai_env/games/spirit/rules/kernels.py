@@ -1,7 +1,7 @@
 """The rules of Samurai Spirit, compiled: how decisions and all that happens by itself follow one another.
 
 Paragraph names refer to docs/spirit.md. The subjects are in files of their own: `turn`, `penalties` (step A), `fight`,
-`kiai`, `round_end`, `village`, `setup`. Every function takes one record (`state`, see `state.py`) and changes it in
+`kiai`, `round_end`, `village`, `setup`. Every function takes one state (`state`, see `state.py`) and changes it in
 place. What is open is offered as a set of actions; a set of one is carried out without asking.
 """
 
@@ -77,7 +77,7 @@ def step(state, action):
 
 @jit
 def reset(state, seed):
-    """Begin the game of `seed` in a record whose options are set; everything else is written anew."""
+    """Start the game of `seed` in a state whose options are set; everything else is overwritten."""
     setup.clear(state, seed)
     setup.seat_samurai(state)
     setup.first_raiders(state)

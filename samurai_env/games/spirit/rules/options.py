@@ -81,7 +81,7 @@ OPTIONS: Mapping[str, Option] = {
 
 
 def settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The record fields that hold the number of samurai, who was chosen, and who begins."""
+    """The state fields that hold the number of samurai, who was chosen, and who begins."""
     chosen = np.full(MOST, RANDOM, np.int8)
     if options["samurai"] != "random":
         chosen[:num_players] = [SAMURAI.index(name) for name in options["samurai"]]

@@ -50,7 +50,7 @@ from samurai_env.games.spirit.state import (
 
 
 @jit
-def begin(state):
+def start(state):
     """Read the icons off the card that is last now; two different ones are suffered in an order of choice."""
     state.stage = ICON_BY_ICON
     state.penalty_card = state.last[state.active]

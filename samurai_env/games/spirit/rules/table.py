@@ -1,6 +1,6 @@
 """Moving cards and telling who may do what: the small words in which the rules are written.
 
-Every function takes one record (`state`, see `state.py`); those that move a card keep `where` and the totals right.
+Every function takes one state (`state`, see `state.py`); those that move a card keep `where` and the totals right.
 """
 
 import numpy as np

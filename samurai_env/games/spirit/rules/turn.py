@@ -64,7 +64,7 @@ def advance(state):
     elif state.stage == TOKENS:
         ask_open_token(state)
     elif state.stage == PENALTIES:
-        penalties.begin(state)
+        penalties.start(state)
     elif state.stage == ICON_BY_ICON:
         penalties.next_icon(state)
     elif state.stage == CHOICE:
@@ -89,7 +89,7 @@ def answer(state, action):
         fight.place(state, action)
     elif phase == ACTION:
         if action == FIGHT:
-            fight.begin(state)
+            fight.start(state)
         elif action == PASS:
             pass_round(state)
         else:
@@ -98,7 +98,7 @@ def answer(state, action):
         support(state, named_seat(state, action))
     elif phase == SECOND_FIGHT:
         if action == FIGHT:
-            fight.begin(state)
+            fight.start(state)
         else:
             state.stage = TURN_OVER
     elif phase == OPEN_TOKEN:

@@ -1,10 +1,9 @@
-"""What the village may look forward to, from what everybody sees: the features of a position, and their weighted sum.
+"""Features of a position of Samurai Spirit, from public information, and their weighted sum: the value of a position.
 
-The village is reckoned as it will stand when the round ends if things go on as they do now: each samurai in the round
-draws an equal part of the raiders that are left, and finds a symbol among them as often as it is still among the cards
-nobody has seen. What is then left of barricades, farmsteads, families and lives, and how sure it is that none of them
-runs out, are the features; beside them stand the room in the combat lines, the penalties on them and the tokens. The
-weights of each round are found by `fit`.
+The features predict the village at the end of the round: each samurai still in the round draws an equal share of the
+raiders that are left, and finds a symbol among them as often as it occurs among the unseen cards. They are the
+barricades, farmsteads, families and lives then left, the log probability that none of them runs out, the room in the
+combat lines, the penalties on them and the tokens. `fit` finds the weights of each round.
 """
 
 import json
@@ -50,20 +49,20 @@ LIVES = 4  # the fourth wound kills
 NAMES = (
     "barricades",
     "farmsteads",
-    "farmsteads_last",  # log chance that not all farmsteads go
+    "farmsteads_last",  # log probability that one is left
     "families",
     "families_last",
-    "survival",  # log chance that nobody dies
+    "survival",  # log probability that nobody dies
     *(f"wounds_{k}" for k in range(1, LIVES)),
-    "strain",  # raiders' value that the lines cannot take
+    "strain",  # value of raiders beyond the room in the lines
     "slack",
-    "hit",  # chance that the next raider is exactly what is missing to the Kiai
-    "risk",  # chance that it must go beyond
-    "covered",  # chance that Kyuzo's talent can discard it
+    "hit",  # probability that the next raider makes the Kiai exactly
+    "risk",  # probability that it must exceed it
+    "covered",  # probability that Kyuzo's talent can discard it
     "tokens",
     "raiders",
     *(f"icon_{icon}" for icon in ICONS[NINJA:]),
-    *(f"kiai_{name}" for name in SAMURAI),  # no feature: what `advice` reckons for a Kiai reached
+    *(f"kiai_{name}" for name in SAMURAI),  # always 0 here; `policy` adds the weight for a Kiai reached
 )
 FEATURES = len(NAMES)
 (
@@ -85,44 +84,43 @@ FEATURES = len(NAMES)
     RAIDERS_LEFT,
     ICON,
 ) = range(17)
-KIAI_WORTH = NAMES.index("kiai_" + SAMURAI[0])
+KIAI_VALUE = NAMES.index("kiai_" + SAMURAI[0])
 VALUES = int(VALUE.max())
-# Places in an outlook, after the symbols.
+# Entries of the statistics of unseen cards, after those of the symbols.
 MEAN_VALUE = len(SYMBOLS)
 FLAMING = MEAN_VALUE + 1
 OF_VALUE = FLAMING + 1  # share of the cards of value 0, 1, ...
-OUTLOOK = OF_VALUE + VALUES + 1
+UNSEEN = OF_VALUE + VALUES + 1
 
-WEIGHTS = np.array(
-    list(zip(*json.loads((DATA / "outlook.json").read_text(encoding="utf-8"))["weights"].values(), strict=True))
-)  # [round - 1, feature]
+_WEIGHTS = json.loads((DATA / "heuristic_policy.json").read_text(encoding="utf-8"))["weights"]
+WEIGHTS = np.array(list(zip(*_WEIGHTS.values(), strict=True)))  # [round - 1, feature]
 
 
 @jit
-def look_out(state, outlook):
-    """Write the share of each symbol, the mean value and the share of flames among the cards nobody sees (OUTLOOK)."""
-    outlook[:] = 0.0
+def write_unseen(state, unseen):
+    """Write statistics of the unseen cards (float64 (UNSEEN,)): by symbol, mean value, flames, by value."""
+    unseen[:] = 0.0
     count = 0
     for card in range(CARDS):
         if hidden_state(state, card) > 0:
             count += 1
             if SYMBOL[card] != NOTHING:
-                outlook[SYMBOL[card]] += 1.0
-            outlook[MEAN_VALUE] += VALUE[card]
-            outlook[FLAMING] += FLAMES[card]
-            outlook[OF_VALUE + VALUE[card]] += 1.0
-    outlook /= max(count, 1)
+                unseen[SYMBOL[card]] += 1.0
+            unseen[MEAN_VALUE] += VALUE[card]
+            unseen[FLAMING] += FLAMES[card]
+            unseen[OF_VALUE + VALUE[card]] += 1.0
+    unseen /= max(count, 1)
 
 
 @jit
-def talents_to_come(state, seat):
-    """Bit set of the talents that a seat will have in its next turn."""
+def next_turn_talents(state, seat):
+    """Bit set of the talents of a seat in its next turn."""
     return (1 << state.who[seat]) | state.granted[seat] | state.borrowed[seat]
 
 
 @jit
 def log_not_all(mean, stock):
-    """Log of the chance that fewer than `stock` are lost if `mean` are lost on average (Poisson)."""
+    """Log probability that fewer than `stock` are lost if `mean` are lost on average (Poisson)."""
     term, total = np.exp(-mean), 0.0
     for k in range(stock):
         total += term
@@ -131,13 +129,13 @@ def log_not_all(mean, stock):
 
 
 @jit
-def features(state, outlook, out):
-    """Write the features (float64, by NAMES) of a position, as if the turn of the active samurai were over.
+def write_features(state, unseen, out):
+    """Write the features of a position (float64 (FEATURES,), see NAMES), as if the active samurai's turn were over.
 
     Args:
-        state: record of a game that is not over.
-        outlook: of `look_out`.
-        out: what is written.
+        state: a game that is not over.
+        unseen: from `write_unseen`.
+        out: float64 (FEATURES,).
     """
     out[:] = 0.0
     fighters = 0
@@ -146,8 +144,8 @@ def features(state, outlook, out):
     raiders, intruders = state.raiders_left, state.intruders_left
     if fighters == 0:
         raiders, intruders = 0, intruders + raiders
-    fires = outlook[FLAMING] * intruders  # that a barricade must stop
-    lacks = np.zeros(len(SYMBOLS))  # by symbol: samurai who will lack it
+    fires = unseen[FLAMING] * intruders  # each takes a barricade
+    lacks = np.zeros(len(SYMBOLS))  # by symbol: expected number of samurai without it
     order, seat = 0, state.active
     for _ in range(state.players):
         seat = left_neighbour(state, seat)
@@ -155,12 +153,12 @@ def features(state, outlook, out):
         if fights_on(state, seat):
             draws = max(0, raiders - order + fighters - 1) // fighters
             order += 1
-        found = find_symbols(state, seat, draws, outlook, lacks)
+        defended = find_symbols(state, seat, draws, unseen, lacks)
         if draws > 0:
-            read_line(state, seat, draws - found, outlook, out)
-            fire, wound = read_penalty(state, seat, outlook, out)
+            write_line(state, seat, draws - defended, unseen, out)
+            fire, wound = write_penalty(state, seat, unseen, out)
             fires += fire
-        harm(state, seat, lacks[HAT] - lacks_hat, wound, out)
+        write_wounds(state, seat, lacks[HAT] - lacks_hat, wound, out)
     left = state.barricades - fires
     farmsteads, families = total_of(state.farmsteads), total_of(state.families)
     burnt = lacks[FARM] + max(0.0, -left)
@@ -174,33 +172,33 @@ def features(state, outlook, out):
 
 @jit
 def fights_on(state, seat):
-    """Whether a samurai has not passed and need not."""
+    """Whether a samurai has not passed and can draw on."""
     return in_round(state, seat) and not beyond_kiai(state, seat)
 
 
 @jit
-def find_symbols(state, seat, draws, outlook, lacks):
-    """Add the chances that so many raiders leave a samurai without a symbol; how many raiders go to the left."""
-    found = 0.0
+def find_symbols(state, seat, draws, unseen, lacks):
+    """Add the probabilities that a samurai still lacks a symbol after so many draws; return the raiders defended."""
+    defended = 0.0
     for symbol in range(len(SYMBOLS)):
         if state.left[seat, symbol] == NOTHING:
-            missed = (1.0 - outlook[symbol]) ** draws
+            missed = (1.0 - unseen[symbol]) ** draws
             lacks[symbol] += missed
-            found += 1.0 - missed
-    return found
+            defended += 1.0 - missed
+    return defended
 
 
 @jit
-def read_line(state, seat, rest, outlook, out):
-    """Add the features of a combat line into which so many more raiders have to go."""
+def write_line(state, seat, rest, unseen, out):
+    """Add the features of a combat line that `rest` more raiders join."""
     room = kiai_of(state, seat) - state.total[seat]
-    over = outlook[MEAN_VALUE] * rest - room
+    over = unseen[MEAN_VALUE] * rest - room
     out[STRAIN if over > 0.0 else SLACK] += abs(over)
     out[TOKENS] += (state.away >> state.who[seat]) & 1 == 0
-    kyuzo = (talents_to_come(state, seat) >> KYUZO) & 1
+    kyuzo = (next_turn_talents(state, seat) >> KYUZO) & 1
     beyond, right = 0.0, 1.0
     for value in range(1, VALUES + 1):
-        share = outlook[OF_VALUE + value]
+        share = unseen[OF_VALUE + value]
         if value == room:
             out[HIT] += share
         elif value > room:
@@ -209,31 +207,31 @@ def read_line(state, seat, rest, outlook, out):
             out[COVERED] += share
     for symbol in range(len(SYMBOLS)):
         if state.left[seat, symbol] == NOTHING:
-            right -= outlook[symbol]
+            right -= unseen[symbol]
     out[RISK] += beyond * right
 
 
 @jit
-def read_penalty(state, seat, outlook, out):
-    """Add the features of the penalty that a samurai's next step A brings: the fires, and whether a wound."""
+def write_penalty(state, seat, unseen, out):
+    """Add the features of the penalties of a samurai's next step A; return its fires, and whether it wounds."""
     fires, wound, card = 0.0, False, state.last[seat]
-    if card == NOTHING or (talents_to_come(state, seat) >> (KANBEI if VALUE[card] & 1 else GOROBEI)) & 1:
+    if card == NOTHING or (next_turn_talents(state, seat) >> (KANBEI if VALUE[card] & 1 else GOROBEI)) & 1:
         return fires, wound
     for k in range(2):
         icon = CARD_ICONS[card, k]
         if icon == FIRE:
             fires += 1.0
-        elif icon == WOUND or unapplied(state, seat, icon):
+        elif icon == WOUND or points_to_nobody(state, seat, icon):
             wound = True
         elif icon != NOTHING:
             out[ICON + icon - NINJA] += 1.0
-            fires += outlook[FLAMING] * (icon == NINJA)
+            fires += unseen[FLAMING] * (icon == NINJA)
     return fires, wound
 
 
 @jit
-def unapplied(state, seat, icon):
-    """Whether an arrow points to nobody, which is a wound."""
+def points_to_nobody(state, seat, icon):
+    """Whether an arrow points to nobody, which wounds instead."""
     if icon == LEFT_DRAWS:
         neighbour = left_neighbour(state, seat)
     elif icon == RIGHT_DRAWS:
@@ -244,8 +242,8 @@ def unapplied(state, seat, icon):
 
 
 @jit
-def harm(state, seat, chance, wound, out):
-    """Add a samurai's wounds to the features: those so far, one more if `wound`, and one more with a chance."""
+def write_wounds(state, seat, chance, wound, out):
+    """Add the features of a samurai's wounds: those so far, one more if `wound`, one more with probability `chance`."""
     wounds = 2 * state.animal[seat] + state.wounded[seat] + wound
     for more in range(2):
         if wounds + more >= LIVES:
@@ -256,17 +254,17 @@ def harm(state, seat, chance, wound, out):
 
 
 @jit
-def prospect(state, outlook, found, weights):
-    """The weighted features of a position: higher is better, differences are much like log odds of victory.
+def linear_value(state, unseen, features, weights):
+    """Return the weighted sum of the features: higher is better, differences are close to log odds of victory.
 
     Args:
-        state: record of a game that is not over.
-        outlook: of `look_out`.
-        found: float64 (FEATURES,), scratch.
+        state: a game that is not over.
+        unseen: from `write_unseen`.
+        features: float64 (FEATURES,), scratch.
         weights: float64 (ROUNDS, FEATURES).
     """
-    features(state, outlook, found)
+    write_features(state, unseen, features)
     total, row = 0.0, weights[state.round - 1]
     for i in range(FEATURES):
-        total += row[i] * found[i]
+        total += row[i] * features[i]
     return total
