@@ -12,6 +12,8 @@ import pytest
 import tests.torture
 from tests.torture._campaigns import campaigns, carry_out
 
+FOLDER = Path(tests.torture.__file__).parent
+
 
 @pytest.mark.parametrize("name", campaigns())
 def test_each_campaign_has_the_contract(name: str):
@@ -23,13 +25,15 @@ def test_each_campaign_has_the_contract(name: str):
     assert inspect.get_annotations(module.run, eval_str=True)["return"] == dict[str, int]
 
 
-@pytest.mark.parametrize("name", sorted(file.stem for file in Path(tests.torture.__file__).parent.glob("[a-z]*.py")))
+@pytest.mark.parametrize(
+    "name", sorted(".".join(file.relative_to(FOLDER).with_suffix("").parts) for file in FOLDER.rglob("[a-z]*.py"))
+)
 def test_what_helps_the_campaigns_imports_and_opens(name: str):
     importlib.import_module(f"tests.torture.{name}")
 
 
 def test_every_door_is_made_with_its_arguments():
-    from tests.torture.doors import all_doors
+    from tests.torture.inputs.doors import all_doors
 
     made = [door.name for door in all_doors(random.Random(1))]
     assert len(made) > 100

@@ -80,8 +80,8 @@ def fuzz(calls: int, seed: int, notes: Path) -> Counter[str]:
     Raises:
         AssertionError: a call that ended in anything but a valid result or a short refusal.
     """
-    from tests.torture.doors import all_doors
-    from tests.torture.hostile import Guarded
+    from tests.torture.inputs.doors import all_doors
+    from tests.torture.inputs.hostile import Guarded
 
     counts: Counter[str] = Counter()
     rng = random.Random(seed)
@@ -107,7 +107,7 @@ def _replaced(door: Any, rng: random.Random) -> Any:
     """Which arguments to replace in one call after another, each with how to draw a hostile value for it."""
     import numpy as np
 
-    from tests.torture.hostile import Guarded, plain
+    from tests.torture.inputs.hostile import Guarded, plain
 
     def fixed(number: int) -> Any:
         def draw(guarded: Guarded, right: Any) -> Any:

@@ -5,8 +5,8 @@ import random
 import signal
 import time
 
-from tests.torture import subjects
-from tests.torture.subjects import SUBJECTS
+from tests.torture.inputs import subjects
+from tests.torture.inputs.subjects import SUBJECTS
 
 KILLS = {False: 8, True: 300}
 

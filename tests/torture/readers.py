@@ -45,7 +45,7 @@ from samurai_env.files.json_reader import read_json
 from samurai_env.game_record import GameRecord
 from samurai_env.games.card.rules.card_lists import DATA, load_cards
 from samurai_env.position import MAGIC, Position
-from tests.torture.mutations import bytes_spoiled, json_spoiled
+from tests.torture.inputs.mutations import bytes_spoiled, json_spoiled
 
 LONG, SHORT = 100_000, 3_000  # inputs, over all readers
 SECONDS, BYTES = 1.0, 200 * 2**20  # for one input; processor time, memory

@@ -14,7 +14,7 @@ from tests.agreement.match import play
 from tests.check_rules import ignore_interrupts
 from tests.common.variants import all_variants
 from tests.regenerate import GAMES
-from tests.torture.odd_players import odd_table
+from tests.torture.inputs.odd_players import odd_table
 
 LONG, SHORT = 1_000_000, 600  # games
 CHUNK = 20  # games a task

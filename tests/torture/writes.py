@@ -5,8 +5,8 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.torture import subjects
-from tests.torture.subjects import SUBJECTS, Subject
+from tests.torture.inputs import subjects
+from tests.torture.inputs.subjects import SUBJECTS, Subject
 
 CALLS = ("fsync", "replace")
 SHORT = 1  # faults of each kind and subject in the short form
