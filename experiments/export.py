@@ -2,7 +2,8 @@
 
     python -m experiments.export --run runs/mine --to weights/mine.safetensors
 
-Weights are rounded to half precision, which halves the file; the card beside it says how the network was made.
+Weights are rounded to half precision, which halves the file; the card beside it says how the network was made. If --run
+and --to are the same file, its weights stay, and its card is written in the present format.
 """
 
 from dataclasses import dataclass
@@ -11,16 +12,16 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from agents.networks.files import load_network, read_card, save_network
+from agents.networks.files import load_network, read_card, save_network, weights_file, write_card
 from experiments.common.cli import run_program
 
 
 @dataclass
 class Config:
-    """What to publish."""
+    """What to export."""
 
     run: Path = Path("runs/ppo")
-    """Folder of the training run."""
+    """Folder of the training run, or a file of weights."""
     to: Path = Path("weights/network.safetensors")
     """File to write, with its card beside it."""
     replace: bool = False
@@ -36,11 +37,15 @@ def main(config: Config) -> None:
     """
     if config.to.suffix != ".safetensors":
         raise ValueError(f"--to is a file whose name ends in .safetensors, not {config.to}")
-    if config.to.exists() and not config.replace:
+    same = config.to.exists() and config.run.exists() and config.to.samefile(weights_file(config.run))
+    if config.to.exists() and not (same or config.replace):
         raise ValueError(f"{config.to} is there already: add --replace to overwrite it, or choose another --to")
     net = load_network(config.run)
     notes = read_card(config.run).notes
-    save_network(net.to(torch.float16), config.to, notes)
+    if same:
+        write_card(config.to, config.to.read_bytes(), net.config, notes)
+    else:
+        save_network(net.to(torch.float16), config.to, notes)
     size = config.to.stat().st_size / 1e6
     Console().print(f"{config.to}: {size:.2f} MB, {net.config.variant}, {notes['steps']:,} decisions or positions")
 

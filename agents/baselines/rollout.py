@@ -6,7 +6,7 @@ determinizations, so that luck they have in common cancels.
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -48,22 +48,40 @@ class RolloutConfig:
         check_ranges(self, "a rollout agent")
 
 
-def evaluate_actions(states, keys, games, potential_weight, scratch, words, chosen, logits, out, values):
-    """Write the value of each legal action of each game to the seat to move.
+class Workspace(NamedTuple):
+    """Scratch memory.
+
+    Attributes:
+        states: two states.
+        words: uint64, the legal actions.
+        chosen: uint64, those of a rollout.
+        logits: float64 (actions,), of the heuristic policy.
+        returns: float64 (seats,).
+    """
+
+    states: np.ndarray
+    words: np.ndarray
+    chosen: np.ndarray
+    logits: np.ndarray
+    returns: np.ndarray
+
+
+def evaluate_actions(states, keys, games, potential_weight, work):
+    """Evaluate each legal action of each game for the seat to move.
 
     Args:
         states: states (games,).
         keys: uint64 (games,).
         games: see `RolloutConfig`.
         potential_weight: see `RolloutConfig`.
-        scratch: two states.
-        words: uint64, the legal actions.
-        chosen: uint64 scratch.
-        logits: float64 (actions,) scratch.
-        out: float64 (seats,) scratch.
-        values: float64 (games, actions), in and out: -inf where illegal.
+        work: `Workspace`.
+
+    Returns:
+        float64 (games, actions), -inf where illegal.
     """
+    scratch, words, chosen, logits, out = work
     rng, stream, players = np.zeros(1, np.uint64), np.zeros(1, np.uint64), out.shape[0]
+    values = np.full((states.shape[0], logits.shape[0]), -np.inf)
     for i in range(states.shape[0]):
         seat = states[i].seat
         rng[0] = keys[i]
@@ -86,6 +104,7 @@ def evaluate_actions(states, keys, games, potential_weight, scratch, words, chos
                     potential(state, out)
                     value += potential_weight * (out[seat] - (out.sum() - out[seat]) / max(1, players - 1))
                 values[i, action] += value / games
+    return values
 
 
 @cache
@@ -102,10 +121,13 @@ class RolloutAgent:
         self.config = config
         self._variant = variant
         self._evaluate = _bound(variant.game)
-        self._scratch = variant.new(2)
-        self._words = np.zeros((2, variant.num_words), np.uint64)
-        self._logits = np.zeros(variant.num_actions)
-        self._out = np.zeros(variant.num_players)
+        self._work = Workspace(
+            states=variant.new(2),
+            words=np.zeros(variant.num_words, np.uint64),
+            chosen=np.zeros(variant.num_words, np.uint64),
+            logits=np.zeros(variant.num_actions),
+            returns=np.zeros(variant.num_players),
+        )
 
     def action_values(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """Value of each action to the seat to move, float64 (games, actions), -inf where illegal.
@@ -113,11 +135,8 @@ class RolloutAgent:
         Arguments and errors as for `act`.
         """
         states = checked_games(states, self._variant.dtype)
-        values = np.full((len(states), self._variant.num_actions), -np.inf)
-        config, scratch = self.config, (self._scratch, *self._words, self._logits, self._out)
-        keys = checked_keys(keys, len(states))
-        self._evaluate(states, keys, config.games, config.potential_weight, *scratch, values)
-        return values
+        config, keys = self.config, checked_keys(keys, len(states))
+        return self._evaluate(states, keys, config.games, config.potential_weight, self._work)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `agents.api.Agent.act`."""

@@ -92,8 +92,13 @@ def save_network(net: PolicyValueNet, path: Path, notes: dict[str, Any]) -> None
     """Write weights to `path` (.safetensors), and config, checksum and `notes` to the card beside it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     weights = save({name: tensor.contiguous() for name, tensor in net.state_dict().items()})
-    card = {"format": FORMAT, **asdict(net.config), "sha256": hashlib.sha256(weights).hexdigest(), "notes": notes}
     write_atomically(path, weights)
+    write_card(path, weights, net.config, notes)
+
+
+def write_card(path: Path, weights: bytes, config: NetworkConfig, notes: dict[str, Any]) -> None:
+    """Write the card beside a file of weights, whose contents are `weights`."""
+    card = {"format": FORMAT, **asdict(config), "sha256": hashlib.sha256(weights).hexdigest(), "notes": notes}
     write_atomically(path.with_suffix(".json"), json.dumps(card, indent=1) + "\n")
 
 

@@ -9,7 +9,7 @@ Its value may be mixed with that of a rollout by the heuristic policy (Silver et
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -73,30 +73,68 @@ class PUCTConfig:
         check_ranges(self, "a search")
 
 
-def descend(roots, trees, used, c_puct, fpu, leaves, paths, depths, words, out, rngs):
+class Forest(NamedTuple):
+    """The trees of the games searched together.
+
+    Attributes:
+        nodes: (games, simulations + 1).
+        used: int64 (games,), the number of nodes used.
+        rngs: uint64 (games, 1), the random streams.
+    """
+
+    nodes: np.ndarray
+    used: np.ndarray
+    rngs: np.ndarray
+
+
+class Batch(NamedTuple):
+    """Simulations that descend before the network is asked.
+
+    Attributes:
+        leaves: states (games, batch).
+        paths: int32 (games, batch, longest), the nodes on the way.
+        depths: int32 (games, batch), length of the path less one; -1 for a simulation already backed up.
+    """
+
+    leaves: np.ndarray
+    paths: np.ndarray
+    depths: np.ndarray
+
+
+class Workspace(NamedTuple):
+    """Scratch memory of a search.
+
+    Attributes:
+        words: uint64, legal actions.
+        logits: float64 (actions,), of the heuristic policy.
+        returns: float64 (seats,).
+    """
+
+    words: np.ndarray
+    logits: np.ndarray
+    returns: np.ndarray
+
+
+def descend(roots, forest, batch, c_puct, fpu, work):
     """Let simulations descend to leaves for the network; those that end a game are backed up at once.
 
     A node asks the network again where a determinization allows actions that were not legal before.
 
     Args:
         roots: states (games,), the positions searched.
-        trees: nodes (games, simulations in all + 1).
-        used: int64 (games,), in and out: nodes used.
+        forest: `Forest`, in and out.
+        batch: `Batch`, out.
         c_puct: see `PUCTConfig`.
         fpu: see `PUCTConfig`.
-        leaves: states (games, batch), out.
-        paths: int32 (games, batch, longest), out: the nodes on the way.
-        depths: int32 (games, batch), out: length of the path less one; -1 for a simulation already backed up.
-        words: uint64 scratch.
-        out: float64 (seats,) scratch.
-        rngs: uint64 (games, 1).
+        work: `Workspace`.
     """
+    leaves, paths, depths, used, words = batch.leaves, batch.paths, batch.depths, forest.used, work.words
     for i in range(roots.shape[0]):
-        nodes, seat = trees[i], roots[i].seat
+        nodes, seat = forest.nodes[i], roots[i].seat
         for j in range(leaves.shape[1]):
             leaves[i, j] = roots[i]
             state, path, node, depth = leaves[i, j], paths[i, j], 0, 0
-            determinize(state, seat, rngs[i])
+            determinize(state, seat, forest.rngs[i])
             path[0] = 0
             nodes[0].in_flight += 1
             while nodes[node].expanded == 1 and not state.over:
@@ -117,8 +155,8 @@ def descend(roots, trees, used, c_puct, fpu, leaves, paths, depths, words, out, 
                 nodes[node].in_flight += 1
             depths[i, j] = depth
             if state.over:
-                returns(state, out)
-                backup(nodes, path, depth, out)
+                returns(state, work.returns)
+                backup(nodes, path, depth, work.returns)
                 depths[i, j] = -1
 
 
@@ -135,9 +173,10 @@ def lacks_priors(node, words):
 
 
 @jit
-def expand_leaves(trees, leaves, paths, depths, log_probs, values, temperature, out):
+def expand_leaves(trees, batch, log_probs, values, temperature):
     """Expand the leaves with the network's priors and back up its values, which begin with the leaf's seat."""
-    row, players = 0, out.shape[0]
+    row, players, leaves, paths, depths = 0, values.shape[1], batch.leaves, batch.paths, batch.depths
+    returns_of_leaf = np.zeros(players)
     for i in range(trees.shape[0]):
         for j in range(leaves.shape[1]):
             if depths[i, j] < 0:
@@ -153,38 +192,39 @@ def expand_leaves(trees, leaves, paths, depths, log_probs, values, temperature, 
                     prior = np.exp(log_probs[row, action] / temperature) / total
                     node.prior[action] = max(node.prior[action], prior, LEAST_PRIOR)
             for player in range(players):
-                out[(leaves[i, j].seat + player) % players] = values[row, player]
-            backup(trees[i], paths[i, j], depths[i, j], out)
+                returns_of_leaf[(leaves[i, j].seat + player) % players] = values[row, player]
+            backup(trees[i], paths[i, j], depths[i, j], returns_of_leaf)
             row += 1
 
 
-def mix_rollouts(leaves, depth, weight, values, words, logits, out, rngs, games):
-    """Mix the returns of rollouts into the network's values.
+def rollout_returns(leaves, games, rngs, depth, work):
+    """Roll leaves out; what each seat gets, beginning with the leaf's.
 
     Args:
         leaves: states (rows,), changed.
-        depth: `rollout_depth` of `PUCTConfig`.
-        weight: `rollout_weight` of `PUCTConfig`.
-        values: float32 (rows, players), in and out: begin with the leaf's seat.
-        words: uint64 scratch.
-        logits: float64 (actions,) scratch.
-        out: float64 (seats,) scratch.
-        rngs: uint64 (games, 1).
         games: int64 (rows,): the game of each leaf.
+        rngs: uint64 (games, 1).
+        depth: `rollout_depth` of `PUCTConfig`.
+        work: `Workspace`.
+
+    Returns:
+        float64 (rows, players).
     """
-    players = out.shape[0]
+    out, players = work.returns, work.returns.shape[0]
+    found = np.zeros((leaves.shape[0], players))
     for row in range(leaves.shape[0]):
         seat = leaves[row].seat
-        rollout(leaves[row], depth, 1.0, words, logits, out, rngs[games[row]])
+        rollout(leaves[row], depth, 1.0, work.words, work.logits, out, rngs[games[row]])
         for player in range(players):
-            values[row, player] += weight * (out[(seat + player) % players] - values[row, player])
+            found[row, player] = out[(seat + player) % players]
+    return found
 
 
 @cache
 def _bound(game: Game) -> tuple[Any, Any]:
     k = game.kernels
     scope = {"legal": k.legal, "step": k.step, "returns": k.returns, "determinize": k.determinize}
-    return bind(descend, game.name, scope), bind(mix_rollouts, game.name, {"rollout": rollouts.bound(game)})
+    return bind(descend, game.name, scope), bind(rollout_returns, game.name, {"rollout": rollouts.bound(game)})
 
 
 class PUCTAgent:
@@ -199,10 +239,12 @@ class PUCTAgent:
         self._batch_size = config.batch_size or min(64, max(8, config.simulations // 32))
         pays = self._batch_size >= BFLOAT16_BATCH and supports_bfloat16()
         self._precision = torch.autocast(net.mean.device.type, torch.bfloat16, pays)
-        self._descend, self._mix_rollouts = _bound(variant.game)
-        self._words = np.zeros(variant.num_words, np.uint64)
-        self._out = np.zeros(variant.num_players)
-        self._logits = np.zeros(variant.num_actions)
+        self._descend, self._rollout_returns = _bound(variant.game)
+        self._work = Workspace(
+            words=np.zeros(variant.num_words, np.uint64),
+            logits=np.zeros(variant.num_actions),
+            returns=np.zeros(variant.num_players),
+        )
 
     def search(self, states: np.ndarray, keys: np.ndarray) -> SearchResult:
         """Search each game; arguments and errors as for `act`."""
@@ -220,26 +262,26 @@ class PUCTAgent:
         config, games, left = self.config, len(roots), self.config.simulations
         trees = new_trees(games, left, self.variant)
         init_roots(trees)
-        used, rngs = np.ones(games, np.int64), keys.reshape(-1, 1).copy()
+        forest = Forest(trees, used=np.ones(games, np.int64), rngs=keys.reshape(-1, 1).copy())
         while left > 0:
-            batch = 1 if left == config.simulations else min(left, self._batch_size)
-            left -= batch
-            leaves = np.empty((games, batch), roots.dtype)
-            paths = np.empty((games, batch, self.variant.max_steps + 2), np.int32)
-            depths = np.empty((games, batch), np.int32)
-            self._descend(
-                roots, trees, used, config.c_puct, config.fpu, leaves, paths, depths, self._words, self._out, rngs
+            size = 1 if left == config.simulations else min(left, self._batch_size)
+            left -= size
+            batch = Batch(
+                leaves=np.empty((games, size), roots.dtype),
+                paths=np.empty((games, size, self.variant.max_steps + 2), np.int32),
+                depths=np.empty((games, size), np.int32),
             )
-            waiting = leaves[depths >= 0]
+            self._descend(roots, forest, batch, config.c_puct, config.fpu, self._work)
+            is_waiting = batch.depths >= 0
+            waiting = batch.leaves[is_waiting]
             if len(waiting):
                 log_probs, expected = self._evaluator.evaluate(waiting)
                 values = expected.numpy().clip(-1.0, 1.0)  # a search finds where the network exceeds possible returns
                 if config.rollout_weight > 0:
-                    of_game = (depths >= 0).nonzero()[0]
-                    scratch = (self._words, self._logits, self._out, rngs)
-                    self._mix_rollouts(waiting, config.rollout_depth, config.rollout_weight, values, *scratch, of_game)
-                temperature = config.prior_temperature
-                expand_leaves(trees, leaves, paths, depths, log_probs.numpy(), values, temperature, self._out)
+                    at = is_waiting.nonzero()[0]
+                    played = self._rollout_returns(waiting, at, forest.rngs, config.rollout_depth, self._work)
+                    values = (values + config.rollout_weight * (played - values)).astype(np.float32)
+                expand_leaves(trees, batch, log_probs.numpy(), values, config.prior_temperature)
         read_roots(trees, *result)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:

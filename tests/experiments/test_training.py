@@ -15,7 +15,8 @@ from safetensors.torch import load_file, save_file
 from agents.arena import decision_keys
 from agents.heuristics import ActionFeatures
 from agents.networks.agent import NetworkAgent
-from agents.networks.files import OLD_FIELDS, OLD_FORMAT, read_card
+from agents.networks.files import FORMAT, OLD_FIELDS, OLD_FORMAT, load_network, read_card, save_network
+from agents.networks.network import NetworkConfig, new_network
 from agents.networks.sampling import sample
 from agents.registry import make_agent
 from agents.search.puct import PUCTAgent, PUCTConfig
@@ -321,6 +322,26 @@ def test_a_published_network_is_half_as_large_and_plays_alike(tmp_path):
     publish.main(publish.Config(run, file, replace=True))
     with pytest.raises(ValueError, match="name ends in"):
         publish.main(publish.Config(run, tmp_path / "net"))
+
+
+def test_a_card_is_carried_over_to_the_present_format_and_the_weights_stay(tmp_path):
+    file = tmp_path / "net.safetensors"
+    net = new_network(NetworkConfig(make_variant("samurai").spec, "flat", (8,), True))
+    save_network(net, file, {"steps": 3})
+    weights, card = file.read_bytes(), file.with_suffix(".json")
+    old = json.loads(card.read_text()) | {"format": OLD_FORMAT}
+    old = {next((o for o, n in OLD_FIELDS.items() if n == key), key): value for key, value in old.items()}
+    card.write_text(json.dumps(old))
+    publish.main(publish.Config(file, file))
+    assert file.read_bytes() == weights
+    assert json.loads(card.read_text())["format"] == FORMAT
+    assert read_card(file).notes == {"steps": 3}
+    assert load_network(file).config == net.config
+
+
+def test_the_shipped_cards_are_in_the_present_format():
+    for card in (Path(__file__).resolve().parents[2] / "weights").glob("*.json"):
+        assert json.loads(card.read_text())["format"] == FORMAT
 
 
 def test_a_card_tells_how_the_network_was_made_with_which_its_run_began(tmp_path):
