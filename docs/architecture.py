@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from experiments.common.markdown import ROOT, refresh, table
+from experiments.common.markdown import refresh, table
+from experiments.common.provenance import ROOT
 from samurai_env.files.atomic_write import write_atomically
 
 PAGE = "docs/design.md"

@@ -27,9 +27,11 @@ from agents.registry import make_agent
 from agents.settings import Range
 from agents.spec import split_agent_specs
 from experiments import tournament
-from experiments.common.cli import GameSpec, Interrupt, commit, cpu_name, make_folder, progress_bar, run_program
+from experiments.common.cli import GameSpec, make_folder, progress_bar, run_program
 from experiments.common.file_hashes import check_file_hash
+from experiments.common.interrupts import Interrupt
 from experiments.common.process_pool import results
+from experiments.common.provenance import commit, cpu_name
 from experiments.common.ranges import Processes, Seed, check_ranges
 from experiments.evaluation.matches import Z95, Timed, warm_agent
 from experiments.evaluation.matchups import Natural, Seconds
@@ -257,8 +259,7 @@ def by_blocks(
                 yield keyed[done][0], early.pop(done)
                 done += 1
                 bar(done, "")
-    if interrupt.asked:
-        raise KeyboardInterrupt("stopped; the same command goes on from here")
+    interrupt.end()
 
 
 def measure(config: Config, console: Console) -> Gains:

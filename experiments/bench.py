@@ -23,11 +23,12 @@ from rich.table import Table
 
 from agents.settings import Range
 from experiments.benchmark import components, peer_table, replay, scaling
-from experiments.benchmark.page import PAGE, RESULTS, page_parts
+from experiments.benchmark.page import RESULTS, pages
 from experiments.benchmark.peers import KINDS
 from experiments.benchmark.timing import Figure, Meter
-from experiments.common.cli import GameSpec, command_line, commit, machine, run_program
-from experiments.common.markdown import ROOT, refresh
+from experiments.common.cli import GameSpec, command_line, run_program
+from experiments.common.markdown import refresh
+from experiments.common.provenance import ROOT, commit, machine
 from experiments.common.ranges import Count, check_ranges
 from samurai_env import __version__, parse_variant
 from samurai_env.core.game import Variant
@@ -146,7 +147,7 @@ def main(config: Config) -> dict[str, Any]:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps(report, indent=1) + "\n")
         if config.json is None:
-            refresh({PAGE: page_parts()}, write=True)
+            refresh(pages(), write=True)
     return report
 
 

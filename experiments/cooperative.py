@@ -27,9 +27,11 @@ from agents.old_specs import current_spelling
 from agents.registry import make_agent
 from agents.spec import split_agent_specs
 from experiments.common import markdown as pages
-from experiments.common.cli import GameSpec, Interrupt, commit, machine, make_folder, progress_bar, run_program
+from experiments.common.cli import GameSpec, make_folder, progress_bar, run_program
 from experiments.common.file_hashes import check_file_hash
+from experiments.common.interrupts import Interrupt
 from experiments.common.process_pool import results
+from experiments.common.provenance import commit, machine
 from experiments.common.ranges import Count, Processes, check_ranges
 from experiments.evaluation.matches import MATCH_SEED, Estimate, warm_agent, wilson
 from experiments.evaluation.matchups import Natural, Share
@@ -227,8 +229,6 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
                 wins.write()
                 saved = time.monotonic()
     wins.write()
-    if interrupt.asked:
-        console.print("stopped; the same command goes on from here")
     return wins
 
 
@@ -268,8 +268,9 @@ def show(config: Config, wins: Wins, console: Console) -> None:
 
 def main(config: Config) -> None:
     """Play and show."""
-    console = Console()
-    show(config, play(config, console), console)
+    console, interrupt = Console(), Interrupt()
+    show(config, play(config, console, interrupt), console)
+    interrupt.end()
 
 
 if __name__ == "__main__":

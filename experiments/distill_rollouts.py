@@ -31,16 +31,10 @@ from agents.networks.network import NetworkConfig, PolicyValueNet, new_network
 from agents.registry import make_agent
 from agents.settings import Range
 from experiments.common.array_files import load_arrays
-from experiments.common.cli import (
-    GameSpec,
-    Interrupt,
-    command_line,
-    commit,
-    cpu_name,
-    progress_bar,
-    run_program,
-)
+from experiments.common.cli import GameSpec, command_line, progress_bar, run_program
+from experiments.common.interrupts import Interrupt
 from experiments.common.process_pool import results
+from experiments.common.provenance import commit, cpu_name
 from experiments.common.ranges import Count, Processes, Seed, check_ranges
 from experiments.training.init_network import random_play
 from samurai_env import __version__, parse_variant
@@ -163,8 +157,7 @@ def gather(config: Config, variant: Variant, console: Console) -> list[Path]:
             save_arrays(part_file(config, task[2]), found | {"made": stamp(made(config, variant))})
             bar((parts - len(missing) + number) * DEALS, "")
     files = [part_file(config, part) for part in range(parts)]
-    if interrupt.asked:
-        raise KeyboardInterrupt("stopped; the same command goes on from here")
+    interrupt.end()
     return files
 
 
@@ -220,8 +213,7 @@ def centred(values: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
 
 def logits(net: PolicyValueNet, features: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
     """The network's logits of actions by their features alone; see `PolicyValueNet.forward_hidden`."""
-    prior = (-features[:, 0] / net.prior_temperature).clamp_min(-20.0)
-    return net.actions.scores(features, row) + net.prior_weight * prior
+    return net.actions.scores(features, row) + net.prior_weight * net.heuristic_logits(features[:, 0])
 
 
 def minibatches(config: Config, positions: int) -> Iterator[torch.Tensor]:

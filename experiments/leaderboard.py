@@ -17,12 +17,13 @@ from typing import Any
 from rich.console import Console
 
 from experiments import cooperative, tournament
-from experiments.common.cli import Interrupt, command_line, run_program
-from experiments.common.markdown import RESULTS, ROOT, refresh, table
+from experiments.common.cli import command_line, run_program
+from experiments.common.interrupts import Interrupt
+from experiments.common.markdown import RESULTS, refresh, table, variant_title
+from experiments.common.provenance import ROOT
 from experiments.common.ranges import Processes, check_ranges
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span, standings
-from samurai_env import parse_variant
 from samurai_env.core.texts import listed, one_line, shown
 from samurai_env.core.variant_spec import EXAMPLE, read_spec
 from samurai_env.files.atomic_write import write_atomically
@@ -155,14 +156,6 @@ def _board(path: Path, entry: Any) -> Board:
         raise ValueError(f"{one_line(path, 80)}: {name} is wrong: {one_line(error, 200)}") from None
 
 
-def setting(variant: str) -> str:
-    """A variant in a few words: its number of players and the options that are not the default."""
-    made = parse_variant(variant)
-    standard = made.game.variant(made.num_players).options
-    special = [f"{name}={value}" for name, value in made.options.items() if value != standard[name]]
-    return ", ".join([f"{made.game.title}, {made.num_players} players", *special])
-
-
 def origin(results: Results, again: tournament.Config) -> str:
     """By what and where a table was played, and the command that goes on from there."""
     commits = sorted({commit for matchup in results.matchups.values() for commit in matchup.commits})
@@ -199,7 +192,7 @@ def ladder_part(board: Board, folder: Path) -> str | None:
     columns = list(standing.agents)
     head = [f"`{name}`" if name in columns else name for name in standing.head(columns)]
     text = table(head, [[f"`{agent}`", *standing.row(agent, columns)[1:]] for agent in columns])
-    title = setting(results.variant) + (f": {board.about}" if board.about else "")
+    title = variant_title(results.variant) + (f": {board.about}" if board.about else "")
     others = standing.variant.num_players - 1
     meaning = "against that of the column" if others == 1 else f"in one seat among {others} copies of the column's"
     about = f"Columns with the names of agents: win share of the row's agent {meaning}; par is 1/{others + 1}."
@@ -258,14 +251,19 @@ def in_short(folder: Path = RESULTS, file: Path = LIST) -> str:
                     share = standing.shares.get((agent, ANCHOR))
                     time = duration(standing.seconds[agent]) if agent in standing.seconds else ""
                     cells = [rating_text(*standing.ratings[agent]), "" if share is None else str(share).strip(), time]
-                    rows.append([setting(found[0].variant), f"`{agent}`", *cells])
+                    rows.append([variant_title(found[0].variant), f"`{agent}`", *cells])
     head = ["game", "agent", "rating", f"win share against `{ANCHOR}`", "a decision"]
     return table(head, rows) if rows else NOTHING
 
 
+def readme_part() -> dict[str, dict[str, str]]:
+    """The README's table of strength, by page and name."""
+    return {"README.md": {"ladder": in_short()}}
+
+
 def write_pages(write: bool) -> list[str]:
     """Bring LEADERBOARD.md and the README's ladder up to date; the names of those that were not."""
-    stale = refresh({"README.md": {"ladder": in_short()}}, write)
+    stale = refresh(readme_part(), write)
     text = page()
     if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
         stale.append(PAGE.name)
@@ -274,8 +272,10 @@ def write_pages(write: bool) -> list[str]:
     return stale
 
 
-def play(config: Config, console: Console, folder: Path = RESULTS, file: Path = LIST) -> None:
-    """Play what is missing, table by table.
+def play(
+    config: Config, console: Console, folder: Path = RESULTS, file: Path = LIST, interrupt: Interrupt | None = None
+) -> None:
+    """Play what is missing, table by table; Ctrl-C (or `interrupt`, if given) stops and keeps what is done.
 
     Raises:
         ValueError: there is no table of a name given.
@@ -284,7 +284,7 @@ def play(config: Config, console: Console, folder: Path = RESULTS, file: Path = 
     names = [board.name for board in boards + teams]
     if unknown := set(config.only) - set(names):
         raise ValueError(f"there is no table {min(unknown)!r}; the tables are {', '.join(names)}")
-    with chdir(ROOT), Interrupt() as interrupt:  # agents and output are named from there
+    with chdir(ROOT), interrupt or Interrupt() as interrupt:  # agents and output are named from there
         for board in boards + teams:
             if interrupt.asked or (config.only and board.name not in config.only):
                 continue
@@ -302,14 +302,15 @@ def play(config: Config, console: Console, folder: Path = RESULTS, file: Path = 
 def main(config: Config, console: Console | None = None) -> None:
     """Play and write."""
     check_ranges(config)
-    console = console or Console()
+    console, interrupt = console or Console(), Interrupt()
     if config.play and not config.check:
-        play(config, console)
+        play(config, console, interrupt=interrupt)
     stale = write_pages(write=not config.check)
     for name in stale:
         console.print(f"{name} {'is out of date' if config.check else 'written'}")
     if config.check and stale:
         raise SystemExit(1)
+    interrupt.end()
 
 
 if __name__ == "__main__":

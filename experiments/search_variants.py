@@ -23,7 +23,9 @@ from agents.registry import make_agent
 from agents.settings import Range
 from experiments import tournament
 from experiments.common import markdown as pages
-from experiments.common.cli import GameSpec, commit, cpu_name, make_folder, run_program
+from experiments.common.cli import GameSpec, make_folder, run_program
+from experiments.common.interrupts import Interrupt
+from experiments.common.provenance import commit, cpu_name
 from experiments.common.ranges import Count, Processes, check_ranges
 from experiments.evaluation.matches import estimate
 from experiments.evaluation.matchups import Results
@@ -170,7 +172,8 @@ def main(config: Config) -> None:
         processes=config.processes,
     )
     pairs = [(spec, opponent) for opponent in config.opponents for spec in names.values() if spec != opponent]
-    results = tournament.play(matches, console, pairs=pairs)
+    interrupt = Interrupt()
+    results = tournament.play(matches, console, interrupt, pairs)
     text = table(config, names, results)
     head = (
         f"{variant.spec}; {config.milliseconds:g} ms a decision asked for; {config.deals} deals, each from every seat; "
@@ -179,6 +182,7 @@ def main(config: Config) -> None:
     write_atomically(config.output / "table.md", f"{head}\n\n{text}\n")
     console.print(Markdown(text))
     console.print(f"specs, results and table are in {config.output}")
+    interrupt.end()
 
 
 if __name__ == "__main__":

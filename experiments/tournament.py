@@ -25,18 +25,11 @@ from rich.table import Table
 from agents.registry import make_agent
 from agents.settings import Range
 from agents.spec import split_agent_specs
-from experiments.common.cli import (
-    GameSpec,
-    Interrupt,
-    command_line,
-    commit,
-    make_folder,
-    progress_bar,
-    run_program,
-    save_picture,
-)
+from experiments.common.cli import GameSpec, command_line, make_folder, progress_bar, run_program, save_picture
 from experiments.common.file_hashes import check_file_hash
+from experiments.common.interrupts import Interrupt
 from experiments.common.process_pool import results as results_of
+from experiments.common.provenance import commit
 from experiments.common.ranges import Count, Processes, Seed, check_ranges
 from experiments.evaluation.matches import Timed, one_against_others, stop_after, warm_agent
 from experiments.evaluation.matchups import Chunk, Matchup, Pair, Results
@@ -176,8 +169,6 @@ def play(
                 write()
                 saved = time.monotonic()
     write()
-    if interrupt.asked:
-        console.print("stopped; the same command goes on from here")
     return results
 
 
@@ -234,8 +225,9 @@ def draw(found: Standings, title: str, path: Path) -> None:
 
 def main(config: Config) -> None:
     """Play and show."""
-    console = Console()
-    show(config, play(config, console), console)
+    console, interrupt = Console(), Interrupt()
+    show(config, play(config, console, interrupt), console)
+    interrupt.end()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ import torch
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
-from experiments.common.cli import Interrupt, progress_bar, run_program
+from experiments.common.cli import progress_bar, run_program
+from experiments.common.interrupts import Interrupt
 from experiments.training import checkpoint
 from experiments.training.config import Config, check, flag_hints
 from experiments.training.evaluation import evaluate
@@ -22,8 +23,8 @@ from experiments.training.learner import Learner
 from experiments.training.plot import caption, draw_curve
 
 
-def train(config: Config, console: Console) -> Learner:
-    """Run the training that `config` describes; Ctrl-C saves and ends it."""
+def train(config: Config, console: Console, interrupt: Interrupt | None = None) -> Learner:
+    """Run the training that `config` describes; Ctrl-C (or `interrupt`, if given) saves and ends it."""
     check(config)
     torch.set_num_threads(max(1, min(torch.get_num_threads(), 4)))
     resumes = config.resume and checkpoint.has_begun(config.run)
@@ -41,7 +42,8 @@ def train(config: Config, console: Console) -> Learner:
             else f"going on from {learner.steps:,} steps in {config.run}"
         )
     writer = None
-    with Interrupt() as interrupt, progress_bar(console, "training", config.total_steps, learner.steps) as bar:
+    total = config.total_steps
+    with interrupt or Interrupt() as interrupt, progress_bar(console, "training", total, learner.steps) as bar:
         while learner.steps < config.total_steps and not interrupt.asked:
             started = time.perf_counter()
             learner.collect()
@@ -67,13 +69,18 @@ def train(config: Config, console: Console) -> Learner:
                 checkpoint.save(learner)
     if writer:
         writer.close()
-    if interrupt.asked:
-        console.print(f"stopped at {learner.steps:,} steps; the same command with --resume goes on from here")
-    else:
+    if not interrupt.asked:
         console.print(f"the network is {config.run / 'model.safetensors'}; as an agent: ppo:{config.run}")
     if learner.curve:
         draw_curve(learner.curve, f"{config.run.name}: {learner.variant.spec}", config.run / "curve.png")
     return learner
+
+
+def main(config: Config) -> None:
+    """Train and show."""
+    interrupt = Interrupt()
+    learner = train(config, Console(), interrupt)
+    interrupt.end(f"{learner.steps:,} steps are done, and the same command with --resume goes on from here")
 
 
 def refuse_folder(run: Path) -> None:
@@ -97,4 +104,4 @@ def describe(learner: Learner, metrics: dict[str, float]) -> str:
 
 
 if __name__ == "__main__":
-    run_program("experiments.train_ppo", Config, lambda config: train(config, Console()), __doc__, flag_hints())
+    run_program("experiments.train_ppo", Config, main, __doc__, flag_hints())

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from experiments.common.cli import commit, cpu_name
+from experiments.common.provenance import commit, cpu_name
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant, find_game

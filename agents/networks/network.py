@@ -123,6 +123,14 @@ class PolicyValueNet(nn.Module):
         if features is not None:
             self.actions.scale.copy_(1.0 / features.std(0).clamp_min(0.2))
 
+    def heuristic_logits(self, gaps: torch.Tensor) -> torch.Tensor:
+        """Logits of the heuristic prior by gap to the best legal action: a gap is a cost, so softmax takes it negated.
+
+        Args:
+            gaps: float32, column 0 of the action features, at least 0.
+        """
+        return (-gaps / self.prior_temperature).clamp_min(-20.0)
+
     def forward(
         self, obs: torch.Tensor, masks: torch.Tensor, features: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -144,7 +152,7 @@ class PolicyValueNet(nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """As `forward`, and the last hidden layer, (batch, width)."""
         inputs = (obs.flatten(1).float() - self.mean) * self.scale
-        prior = None if features is None else (-features[:, :, 0] / self.prior_temperature).clamp_min(-20.0)
+        prior = None if features is None else self.heuristic_logits(features[:, :, 0])
         parts = [inputs] if prior is None else [inputs, prior.exp() * masks]
         if self.config.entity_width:
             entities = self.entities.embed(*parts)

@@ -1,5 +1,6 @@
-"""The generated parts of docs/performance.md, from what `experiments.bench --peers` and `--growth` have measured."""
+"""The tables of speed in the README and docs/performance.md, from what `experiments.bench` has measured."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,12 +10,24 @@ from experiments.benchmark.peer_table import with_ratios
 from experiments.benchmark.peers import KINDS, Row
 from experiments.benchmark.scaling import Memory, Point
 from experiments.benchmark.timing import Figure
-from experiments.common.markdown import RESULTS, Origin, amount, origin, read, table
+from experiments.common.markdown import RESULTS, Origin, amount, origin, read, table, variant_title
 from samurai_env import parse_variant
 
 PAGE = "docs/performance.md"
 STAR = "\\* other processes used the CPU, in spite of repetitions; figures of several threads suffer most from it."
 NONE = "*No results are kept yet.* They come from `python -m experiments.bench --{}`."
+
+
+# Shown as long as there are no results.
+NO_SPEED = "*No results are kept yet.* They come from\n\n```sh\n{}\n```".format(
+    "python -m experiments.bench --json experiments/results/bench-2.json"
+)
+
+
+class Report(Origin):
+    """The form of `bench-NAME.json`."""
+
+    figures: list[Figure]
 
 
 class Peers(Origin):
@@ -37,6 +50,33 @@ def figure(found: Figure) -> str:
     median, low, high = (amount(value) for value in (found.median, found.low, found.high))
     star = "\\*" if found.disturbed else ""
     return f"**{median}**{star} ({low} to {high})"
+
+
+# The rows of the README's table: beginnings of the names of figures. docs/performance.md has all.
+ROWS = (
+    *("core, random play, no outputs, steps/s", "vector env", "AEC env, last", "Position, observation"),
+    *("mcts:1000, opening, default", "PPO", "first step"),
+)
+
+
+def speed(paths: Sequence[Path], rows: Sequence[str] = ()) -> str:
+    """Measurements in one table: a column for each file, with the median and the range of each figure.
+
+    Args:
+        paths: files of `experiments.bench`.
+        rows: beginnings of the names of figures; all if there are none.
+    """
+    reports = [read(path, Report) for path in paths]
+    figures = [{f"{f.name}, {f.unit}": f for f in report["figures"]} for report in reports]
+    lines = [
+        [name, *(figure(found[name]) if name in found else "" for found in figures)]
+        for name in dict.fromkeys(name for found in figures for name in found)
+        if not rows or name.startswith(tuple(rows))
+    ]
+    notes = [f"- {variant_title(report['variant'])}. {origin(report)} `{report['command']}`" for report in reports]
+    if rows:
+        notes = sorted({origin(report) for report in reports})
+    return "\n".join([table(["", *(variant_title(report["variant"]) for report in reports)], lines), "", *notes])
 
 
 def peers_part(found: Peers) -> str:
@@ -102,12 +142,18 @@ def memory_part(found: Growth) -> str:
     return table(head, rows)
 
 
-def page_parts(folder: Path = RESULTS) -> dict[str, str]:
-    """The generated parts of the page.
+def pages(folder: Path = RESULTS) -> dict[str, dict[str, str]]:
+    """The tables of speed, by page and name.
 
     Raises:
         ValueError: a results file is damaged.
     """
+    measured = sorted(folder.glob("bench*.json"))
+    made = {"speed": speed(measured) if measured else NO_SPEED, **_other_parts(folder)}
+    return {"README.md": {"speed": speed(measured, ROWS) if measured else NO_SPEED}, PAGE: made}
+
+
+def _other_parts(folder: Path) -> dict[str, str]:
     made = {"peers": NONE.format("peers"), "growth": NONE.format("growth"), "memory": NONE.format("growth")}
     if (folder / "peers.json").exists():
         made["peers"] = peers_part(read(folder / "peers.json", Peers))

@@ -25,7 +25,7 @@ from experiments.benchmark.peers import (
     Row,
 )
 from experiments.benchmark.timing import Figure, Meter
-from experiments.common.markdown import ROOT
+from experiments.common.provenance import ROOT
 from samurai_env import __version__
 from samurai_env.core.game import Variant
 from samurai_env.files.json_reader import in_form, parse_json

@@ -1,17 +1,13 @@
-"""Small things that several programs need."""
+"""The command line and the terminal of the programs."""
 
-import os
-import platform
 import re
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from io import BytesIO
 from pathlib import Path
-from types import FrameType, TracebackType
 from typing import Annotated, Any
 
 import tyro
@@ -23,7 +19,6 @@ from experiments.common.interrupts import end_quietly
 from samurai_env.core.variant_spec import EXAMPLE
 from samurai_env.files.atomic_write import write_atomically
 
-ROOT = Path(__file__).resolve().parents[2]  # of the clone
 INTERRUPTED = 128 + signal.SIGINT  # the exit status that shells give to a program stopped by Ctrl-C
 
 
@@ -39,34 +34,6 @@ GameSpec = Annotated[
     ),
 ]
 _PART_OF_GAME = dict.fromkeys(("num_players", "options"), f"is now part of --game: --game {EXAMPLE}")
-
-
-def commit() -> str:
-    """The commit of the clone this runs from, with a + if code was changed; "unknown" outside one."""
-    code = ["samurai_env", "agents", "experiments/*.py"]
-
-    def git(*words: str) -> str:
-        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
-        return done.stdout.strip()
-
-    try:
-        return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "-uno", "--", *code) else "")
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-
-
-def cpu_name() -> str:
-    """The processor's name, as far as the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
-def machine() -> str:
-    """Name and number of cores of the processor."""
-    return f"{cpu_name()}, {os.cpu_count()} cores"
 
 
 def refuse_old_flags(words: Iterable[str], hints: Mapping[str, str]) -> None:
@@ -95,8 +62,8 @@ def run_program(
 ) -> None:
     """Run `main` with settings from the command line; what is wrong is told in a line, and the exit status is 1.
 
-    After Ctrl-C it is 130, also where the program came to an orderly stop, so that a script does not go on as if all
-    had been done.
+    After Ctrl-C it is 130, also where the program came to an orderly stop (`Interrupt.end`), so that a script does not
+    go on as if all had been done.
     """
     try:
         if signal.getsignal(signal.SIGINT) is end_quietly:
@@ -115,8 +82,6 @@ def run_program(
     except KeyboardInterrupt as stop:
         print(str(stop) or "\nstopped", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
-    if Interrupt.seen:
-        raise SystemExit(INTERRUPTED)
 
 
 def make_folder(path: Path) -> None:
@@ -151,38 +116,6 @@ def command_line(program: str, config: Any) -> str:
         else:
             words += [f"--{option}", *map(str, value if isinstance(value, tuple) else (value,))]
     return " ".join(words)
-
-
-class Interrupt:
-    """While this context lasts, Ctrl-C only sets `asked`; a second Ctrl-C stops at once.
-
-    It may be entered again while it lasts: a program of several parts then stops as a whole.
-
-    Attributes:
-        asked: whether Ctrl-C was pressed in this context.
-        seen: whether it was pressed in any; of the class.
-    """
-
-    seen = False
-
-    def __init__(self) -> None:
-        self.asked = False
-        self._depth = 0
-
-    def __enter__(self) -> "Interrupt":
-        if self._depth == 0:
-            self._before = signal.signal(signal.SIGINT, self._note)
-        self._depth += 1
-        return self
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self.asked = Interrupt.seen = True
-        signal.signal(signal.SIGINT, self._before)
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            signal.signal(signal.SIGINT, self._before)
 
 
 @contextmanager

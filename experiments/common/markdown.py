@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict, TypeVar, cast
 
-from experiments.common.cli import ROOT
+from experiments.common.provenance import ROOT
 from samurai_env import parse_variant
 from samurai_env.core.texts import one_line
 from samurai_env.files.atomic_write import write_atomically
@@ -48,6 +48,14 @@ def origin(found: Origin) -> str:
     """Where and with what a result was made."""
     changed = ", with uncommitted changes" if found["commit"].endswith("+") else ""
     return f"Version {found['version']}, commit {found['commit'].rstrip('+')}{changed}; {found['machine']}."
+
+
+def variant_title(spec: str) -> str:
+    """A variant in a few words: its number of players and the options that are not the default."""
+    made = parse_variant(spec)
+    standard = made.game.variant(made.num_players).options
+    special = [f"{name}={value}" for name, value in made.options.items() if value != standard[name]]
+    return ", ".join([f"{made.game.title}, {made.num_players} players", *special])
 
 
 def amount(value: float) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from agents.old_specs import current_spelling
-from experiments.common.cli import machine
+from experiments.common.provenance import machine
 from experiments.evaluation.matches import MATCH_SEED, stop_after
 from samurai_env import __version__, parse_variant
 from samurai_env.core.texts import one_line, shown

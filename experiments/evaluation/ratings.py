@@ -10,11 +10,27 @@ width. Where nothing played bounds a rating, because an agent never won (or neve
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 ELO = 400.0 / np.log(10.0)
 Matchups = Mapping[tuple[int, int], np.ndarray]  # (one, others) -> win shares of the one, (deals, games of a deal)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Who is compared.
+
+    Attributes:
+        agents: their number.
+        anchor: the agent rated 0.
+        players: at a table.
+    """
+
+    agents: int
+    anchor: int
+    players: int
 
 
 def imagined_deals(matchups: Matchups) -> float:
@@ -46,7 +62,7 @@ def resampled_shares(matchups: Matchups, players: int, rng: np.random.Generator,
     return np.clip(np.stack(columns, axis=1), 1e-9, 1.0 - 1e-9)
 
 
-def fit(pairs: np.ndarray, games: np.ndarray, shares: np.ndarray, agents: int, anchor: int, players: int) -> np.ndarray:
+def fit(pairs: np.ndarray, games: np.ndarray, shares: np.ndarray, comparison: Comparison) -> np.ndarray:
     """Log-strengths that make the shares most likely, by Newton's method; several sets of shares at once.
 
     One agent among n - 1 copies of another wins with the logistic function of the difference of their log-strengths
@@ -56,13 +72,12 @@ def fit(pairs: np.ndarray, games: np.ndarray, shares: np.ndarray, agents: int, a
         pairs: int (matchups, 2): the one and the others.
         games: float (matchups,): games of each.
         shares: float (sets, matchups): win shares of the one, neither 0 nor 1.
-        agents: number of agents.
-        anchor: the agent whose log-strength is 0.
-        players: at a table.
+        comparison: who is compared; the anchor's log-strength is 0.
 
     Returns:
         float (sets, agents).
     """
+    agents, anchor, players = comparison.agents, comparison.anchor, comparison.players
     design = np.zeros((len(pairs), agents))
     design[np.arange(len(pairs)), pairs[:, 0]] = 1.0
     design[np.arange(len(pairs)), pairs[:, 1]] = -1.0
@@ -94,16 +109,12 @@ def won_against(matchups: Matchups, agents: int) -> np.ndarray:
     return won
 
 
-def rate(
-    matchups: Matchups, agents: int, anchor: int, players: int, rng: np.random.Generator, resamples: int
-) -> np.ndarray:
+def rate(matchups: Matchups, comparison: Comparison, rng: np.random.Generator, resamples: int) -> np.ndarray:
     """Elo-scaled ratings with 95 % intervals.
 
     Args:
         matchups: between different agents, at least one deal each; together they connect all agents that play.
-        agents: number of agents.
-        anchor: the agent rated 0.
-        players: at a table.
+        comparison: who is compared.
         rng: for the intervals.
         resamples: for the intervals.
 
@@ -111,6 +122,7 @@ def rate(
         float (agents, 3): rating, low, high; low is -inf or high is inf where nothing bounds them. NaN for agents
         whose games do not connect them with the anchor.
     """
+    agents, anchor, players = comparison.agents, comparison.anchor, comparison.players
     won = won_against(matchups, agents)
     compared = won | won.T
     for middle in range(agents):
@@ -122,7 +134,7 @@ def rate(
         return table
     games = np.array([shares.size for shares in known.values()]) + players * imagined_deals(known)
     shares = resampled_shares(known, players, rng, resamples)
-    strengths = ELO * fit(np.array(list(known)), games, shares, agents, anchor, players)
+    strengths = ELO * fit(np.array(list(known)), games, shares, comparison)
     low, high = np.percentile(strengths[1:], [2.5, 97.5], axis=0)
     found = compared[anchor]
     table[found] = np.stack([strengths[0], low, high], axis=1)[found]

@@ -8,7 +8,7 @@ import numpy as np
 from experiments.evaluation.alpha_rank import alpha_rank
 from experiments.evaluation.matches import Estimate, estimate
 from experiments.evaluation.matchups import Matchup, Pair, Results
-from experiments.evaluation.ratings import Matchups, rate, resampled_shares
+from experiments.evaluation.ratings import Comparison, Matchups, rate, resampled_shares
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 
@@ -152,7 +152,7 @@ def standings(
         if players == 2:
             met = {(i, j): shares for (i, j), shares in met.items() if i < j}
         anchor = number.get(ANCHOR, 0)
-        table = rate(met, len(agents), anchor, players, np.random.default_rng(0), RESAMPLES)
+        table = rate(met, Comparison(len(agents), anchor, players), np.random.default_rng(0), RESAMPLES)
         ratings = dict(zip(agents, table, strict=True))
         if pairs == len(agents) * (len(agents) - 1) and met:
             mass = dict(zip(agents, masses(met, len(agents), players), strict=True))

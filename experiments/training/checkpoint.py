@@ -16,7 +16,7 @@ from safetensors import torch as tensor_files
 
 from agents.networks.files import current_tensor_name, load_network, read_card, save_network
 from agents.networks.network import NetworkConfig
-from experiments.common.cli import commit, cpu_name
+from experiments.common.provenance import commit, cpu_name
 from experiments.training.config import REMOVED, Config, current_names
 from experiments.training.learner import Learner
 from samurai_env import __version__

@@ -18,7 +18,8 @@ from rich.console import Console
 
 import samurai_env
 from docs import architecture, tables
-from experiments import leaderboard, readme_tables, train_ppo
+from experiments import leaderboard, train_ppo
+from experiments.benchmark import page as speed_page
 from experiments.benchmark.timing import Figure
 from experiments.common import markdown
 from experiments.common.markdown import fill, refresh, table
@@ -99,8 +100,8 @@ def test_the_tables_follow_the_code() -> None:
 
 
 def test_the_tables_of_results_follow_the_results() -> None:
-    stale = refresh(readme_tables.pages(), write=False)
-    assert stale == [], "run: python -m experiments.readme_tables"
+    assert refresh(speed_page.pages(), write=False) == [], "run: python -m experiments.speed_tables"
+    assert refresh(leaderboard.readme_part(), write=False) == [], "run: python -m experiments.leaderboard --no-play"
 
 
 def test_the_picture_of_the_rooms_follows_the_code() -> None:
@@ -111,9 +112,10 @@ def test_the_picture_of_the_rooms_follows_the_code() -> None:
 
 def test_no_generated_part_is_forgotten() -> None:
     marked = {(name, mark) for name, text in TEXTS.items() for mark in re.findall(r"<!-- (\w+) -->", text)}
-    sources = (tables.pages(), readme_tables.pages(), architecture.pages())
-    made = {(page, part) for source in sources for page, parts in source.items() for part in parts}
-    assert marked == made
+    sources = (tables.pages(), speed_page.pages(), leaderboard.readme_part(), architecture.pages())
+    made = [(page, part) for source in sources for page, parts in source.items() for part in parts]
+    assert marked == set(made)
+    assert len(made) == len(set(made)), "a part has two owners"
 
 
 def test_fill_wants_its_marks_once() -> None:
@@ -150,22 +152,35 @@ def test_results_become_tables(tmp_path: Path) -> None:
     bench = {**origin, "variant": variant, "command": "bench 3", "figures": [vars(f) for f in figures]}
     (tmp_path / "bench-3.json").write_text(json.dumps(bench), encoding="utf-8")
     (tmp_path / "bench-4.json").write_text(json.dumps(bench | {"figures": bench["figures"][:1]}), encoding="utf-8")
-    made = readme_tables.parts(tmp_path)
-    assert made["ladder"] == leaderboard.NOTHING
-    assert (
-        "| vector env, 9 games, steps/s | **12.3 M** (1.00 M to 123 M) | **12.3 M** (1.00 M to 123 M) |"
-        in made["speed"]
-    )
-    assert "| first step, s | **1.50** (1.25 to 2.00) |  |" in made["speed"]
-    assert "a detail" not in made["speed"] and "a detail" in readme_tables.pages(tmp_path)[readme_tables.PAGE]["speed"]
-    assert "`bench 3`" in readme_tables.pages(tmp_path)[readme_tables.PAGE]["speed"]
+    made, page = (speed_page.pages(tmp_path)[name]["speed"] for name in ("README.md", speed_page.PAGE))
+    assert "| vector env, 9 games, steps/s | **12.3 M** (1.00 M to 123 M) | **12.3 M** (1.00 M to 123 M) |" in made
+    assert "| first step, s | **1.50** (1.25 to 2.00) |  |" in made
+    assert "a detail" not in made and "a detail" in page
+    assert "`bench 3`" in page
 
 
 def test_damaged_results_are_refused(tmp_path: Path) -> None:
     for content in ("{", "[]", "{}"):
         (tmp_path / "bench.json").write_text(content, encoding="utf-8")
         with pytest.raises(ValueError, match=r"bench\.json"):
-            readme_tables.parts(tmp_path)
+            speed_page.pages(tmp_path)
+
+
+# --- Rulings ---
+
+
+@pytest.mark.parametrize("game", ["board", "card", "spirit"])
+def test_every_ruling_names_functions_that_exist(game: str) -> None:
+    page = TEXTS["docs/spirit.md" if game == "spirit" else f"docs/{game}_game.md"]
+    rulings, code = page.split("## Rulings\n")[1].split("\n## ")[0].split("| Ruling | Functions |")
+    rows = re.findall(r"^\| (\d+) \| (.+) \|$", code, re.MULTILINE)
+    assert [number for number, _ in rows] == re.findall(r"^(\d+)\. ", rulings, re.MULTILINE)
+    for number, cell in rows:
+        for part in cell.split("; "):
+            file, *functions = re.findall(r"`([^`]+)`", part)
+            text = (ROOT / "samurai_env" / "games" / game / file).read_text(encoding="utf-8")
+            missing = [name for name in functions if f"\ndef {name}(" not in text]
+            assert functions and not missing, f"ruling {number}: {file} has no {missing}"
 
 
 # --- Links ---

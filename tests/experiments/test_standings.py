@@ -5,7 +5,7 @@ import pytest
 
 from experiments.evaluation.alpha_rank import INTENSITY, POPULATION, alpha_rank, fixation, stationary
 from experiments.evaluation.matches import estimate, stop_after
-from experiments.evaluation.ratings import ELO, rate
+from experiments.evaluation.ratings import ELO, Comparison, rate
 from experiments.evaluation.standings import duration, masses, rating_text, span
 
 
@@ -55,7 +55,7 @@ def test_intervals_stay_honest_under_stopping(chance):
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_ratings_recover_known_strengths(players):
     strengths = np.log([8.0, 4.0, 2.0, 1.0])
-    table = rate(matchups(strengths, 4000, players, 0), 4, 1, players, np.random.default_rng(0), 200)
+    table = rate(matchups(strengths, 4000, players, 0), Comparison(4, 1, players), np.random.default_rng(0), 200)
     known = ELO * (strengths - strengths[1])
     assert table[1].tolist() == [0.0, 0.0, 0.0]
     assert table[:, 0] == pytest.approx(known, abs=15)
@@ -69,7 +69,7 @@ def test_intervals_of_ratings_cover_what_they_should(strengths, players):
     known = ELO * np.array(strengths)
     for seed in range(trials):
         rng = np.random.default_rng(seed)
-        table = rate(matchups(strengths, 60, players, seed), len(strengths), anchor, players, rng, 100)
+        table = rate(matchups(strengths, 60, players, seed), Comparison(len(strengths), anchor, players), rng, 100)
         assert table[anchor].tolist() == [0.0, 0.0, 0.0]
         covered += ((table[:, 1] <= known) & (known <= table[:, 2])).sum() - 1
     assert covered / (len(strengths) - 1) >= 0.9 * trials
@@ -78,7 +78,7 @@ def test_intervals_of_ratings_cover_what_they_should(strengths, players):
 def test_who_lost_everything_has_an_open_interval():
     rng = np.random.default_rng(0)
     found = {(0, 1): played(0.7, 200, 2, rng), (0, 2): np.ones((200, 2)), (1, 2): np.ones((200, 2))}
-    table = rate(found, 3, 1, 2, np.random.default_rng(0), 200)
+    table = rate(found, Comparison(3, 1, 2), np.random.default_rng(0), 200)
     assert table[2, 1] == -np.inf
     # 200 deals won leave a chance of at most 1.3 % to lose the next one (Jeffreys' interval), about 750 points.
     assert -900 < table[2, 2] < -600
@@ -86,18 +86,18 @@ def test_who_lost_everything_has_an_open_interval():
     assert rating_text(-998.0, *table[2, 1:]) == f"-998 [-∞, {table[2, 2]:.0f}]"
     # A single win closes it.
     found[1, 2][17, 1] = 0.0
-    table = rate(found, 3, 1, 2, np.random.default_rng(0), 200)
+    table = rate(found, Comparison(3, 1, 2), np.random.default_rng(0), 200)
     assert np.isfinite(table).all()
     assert table[2, 2] - table[2, 1] > 100
 
 
 def test_who_met_nobody_has_no_rating():
     found = {(0, 1): played(0.7, 50, 2, np.random.default_rng(0)), (2, 3): np.ones((5, 2))}
-    table = rate(found, 5, 1, 2, np.random.default_rng(0), 50)
+    table = rate(found, Comparison(5, 1, 2), np.random.default_rng(0), 50)
     assert np.isfinite(table[:2]).all()
     assert np.isnan(table[2:]).all()
     assert rating_text(*table[4]) == ""
-    assert np.isnan(rate({}, 2, 0, 2, np.random.default_rng(0), 50)[1]).all()
+    assert np.isnan(rate({}, Comparison(2, 0, 2), np.random.default_rng(0), 50)[1]).all()
 
 
 # --- Alpha-rank ---

@@ -11,8 +11,9 @@ from rich.console import Console
 
 from agents.spec import split_agent_specs
 from experiments import leaderboard, tournament
-from experiments.common.cli import Interrupt, run_program
-from experiments.common.markdown import ROOT
+from experiments.common.cli import run_program
+from experiments.common.interrupts import Interrupt
+from experiments.common.provenance import ROOT
 from experiments.evaluation.matches import Timed
 from experiments.evaluation.matchups import Chunk, Matchup, Results
 from experiments.evaluation.standings import standings
@@ -208,21 +209,28 @@ def test_decisions_are_timed():
 @pytest.mark.parametrize("orderly", [True, False])
 def test_an_interrupted_program_exits_with_130(orderly, monkeypatch, capsys):
     def main(config):
-        with Interrupt():
+        with Interrupt() as interrupt:
             signal.raise_signal(signal.SIGINT)
             if not orderly:
                 signal.raise_signal(signal.SIGINT)
+        interrupt.end()
 
-    monkeypatch.setattr(Interrupt, "seen", False)
     monkeypatch.setattr("sys.argv", ["program"])
     with pytest.raises(SystemExit) as stop:
         run_program("experiments.nothing", tournament.Config, main, None)
     assert stop.value.code == 130
-    assert ("stopped" in capsys.readouterr().err) is not orderly
+    assert "stopped" in capsys.readouterr().err
 
 
-def test_an_interrupt_may_be_entered_again(monkeypatch):
-    monkeypatch.setattr(Interrupt, "seen", False)
+def test_a_program_that_came_to_an_orderly_stop_says_how_to_go_on():
+    interrupt = Interrupt()
+    interrupt.end()
+    interrupt.asked = True
+    with pytest.raises(KeyboardInterrupt, match="stopped; the same command goes on from here"):
+        interrupt.end()
+
+
+def test_an_interrupt_may_be_entered_again():
     before = signal.getsignal(signal.SIGINT)
     with Interrupt() as outer:
         with outer as inner:

@@ -13,7 +13,8 @@ from agents.networks.network import NetworkConfig, PolicyValueNet
 from agents.registry import make_agent
 from experiments.action_gaps import Config as GainsConfig
 from experiments.action_gaps import Gains
-from experiments.common.markdown import RESULTS, ROOT
+from experiments.common.markdown import RESULTS
+from experiments.common.provenance import ROOT
 from experiments.cooperative import Wins
 from experiments.distill_rollouts import load_positions
 from experiments.evaluation.matchups import Results

@@ -31,10 +31,11 @@ import torch
 from agents.networks.files import load_network, save_network
 from agents.networks.network import NetworkConfig, PolicyValueNet
 from agents.registry import make_agent
-from experiments import leaderboard, readme_tables
+from experiments import leaderboard
 from experiments.action_gaps import Config as GainsConfig
 from experiments.action_gaps import Gains
 from experiments.benchmark import page as bench_page
+from experiments.benchmark import page as speed_page
 from experiments.common import markdown as pages
 from experiments.cooperative import Wins
 from experiments.distill_rollouts import load_positions
@@ -152,7 +153,7 @@ class Readers:
             ),
             "gains": lambda: Reader(self.file("gains.json", self.gains), [GAINS], json_spoiled),
             "bench": lambda: Reader(
-                self.file("bench.json", lambda path: readme_tables.speed([path])), kept("bench*.json"), json_spoiled
+                self.file("bench.json", lambda path: speed_page.speed([path])), kept("bench*.json"), json_spoiled
             ),
             "peers": lambda: Reader(
                 self.file("peers.json", lambda path: bench_page.page_parts(path.parent)),

@@ -1,0 +1,36 @@
+"""With what a result was made: the commit of the code, and the machine."""
+
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]  # of the clone
+
+
+def commit() -> str:
+    """The commit of the clone this runs from, with a + if code was changed; "unknown" outside one."""
+    code = ["samurai_env", "agents", "experiments/*.py"]
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    try:
+        return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "-uno", "--", *code) else "")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def cpu_name() -> str:
+    """The processor's name, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def machine() -> str:
+    """Name and number of cores of the processor."""
+    return f"{cpu_name()}, {os.cpu_count()} cores"
