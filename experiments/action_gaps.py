@@ -5,8 +5,8 @@
 The base plays games against itself; from each one position with a choice is drawn. Where an agent chooses otherwise
 than the base, both choices are played on many times, by the base in all seats and with the same determinizations, so
 that luck that they have in common cancels. The mean of the differences is what one decision of the agent gains. It
-tells of a single decision among players like the base; only games tell who wins. The same command goes on where it was
-stopped, and with further agents measures these alone.
+tells of a single decision among players like the base; only games tell who wins. The same
+command resumes, and with further agents measures only these.
 """
 
 import json
@@ -157,7 +157,7 @@ class Gains:
     """
 
     def __init__(self, config: Config, variant: Variant) -> None:
-        """Begin, or go on from the file.
+        """Start, or continue from the file.
 
         Raises:
             ValueError: the file is damaged, or of a comparison with other settings.

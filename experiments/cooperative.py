@@ -3,7 +3,7 @@
     python -m experiments.cooperative --game samurai_spirit --agents random greedy --vary difficulty --games 1000
 
 Every agent plays the same deals, all seats at once. Rates are shown with Wilson's 95 % intervals. Results go to
-wins.json as they come, the table to table.md; the same command goes on where it was stopped, and more agents or more
+wins.json as they come, the table to table.md; the same command resumes, and more agents or more
 games may be added later.
 """
 
@@ -119,7 +119,7 @@ class Wins:
     """The returns of the games played, by (agent, variant) and number of the first game of a chunk; kept in a file."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file, or begin an empty one.
+        """Read the file, or start an empty one.
 
         Raises:
             ValueError: it is damaged, or counts a game twice.

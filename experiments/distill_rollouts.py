@@ -1,12 +1,11 @@
-"""Let a new network learn what play-outs say of each action: a beginning for PPO.
+"""Distill rollouts: a new network learns the value of each action from rollouts, as a start for PPO.
 
     python -m experiments.distill_rollouts --run runs/played-out --game samurai_card
 
-The heuristic policy plays many games on from every action of many positions (`agents.baselines.rollout_agent`); the
-layers that read
-action features learn from it what an action is worth, and the network chooses by that: one step of policy iteration,
-its values fitted (Lagoudakis and Parr, 2003). The rest of the network stays as it begins. Ctrl-C keeps the positions
-looked at; the same command goes on from there.
+The heuristic policy plays many games on from every action of many positions (`agents.baselines.rollout`). The
+layers that read action features learn the value of each action from that, and the network chooses by it: one step of
+fitted policy iteration (Lagoudakis and Parr, 2003). The rest of the network stays at its start. Ctrl-C keeps the
+positions computed so far; the same command resumes.
 """
 
 import time
@@ -48,7 +47,7 @@ RANDOM, TRIED = (
     0.1,
     0.3,
 )  # share of random moves, and of those that rollouts value highest; the others follow the heuristic policy
-HELD_OUT = 10  # every so manieth part is not learned from
+HELD_OUT = 10  # one part in ten is held out
 
 
 @dataclass
@@ -78,7 +77,7 @@ class Config:
     learning_rate: Annotated[float, Range(1e-6, 1e6)] = 2e-3
     """Adam's largest step size; it rises, and falls to nothing."""
     seed: Seed = 1
-    """Seed of games, play-outs and learning."""
+    """Seed of games, rollouts and learning."""
     processes: Processes = field(default_factory=lambda: cpu_count() or 1)
     """Worker processes."""
 
@@ -119,7 +118,7 @@ def part_file(config: Config, part: int) -> Path:
 
 
 def made(config: Config, variant: Variant) -> str:
-    """What the positions of a part hang on, beside its number."""
+    """What the positions of a part depend on, beside its number."""
     return f"{variant.spec}; {config.rollouts}; seed {config.seed}"
 
 
@@ -172,13 +171,13 @@ def load_positions(path: Path) -> dict[str, np.ndarray]:
     """What `look_at` gave, from a file.
 
     Raises:
-        ValueError: it is damaged; delete it, and its positions are looked at anew.
+        ValueError: it is damaged; delete it, and its positions are computed again.
     """
     found = load_arrays(path, {"features": ("<f4", 2), "values": ("<f4", 1), "counts": ("<i8", 1)})
     features, values, counts = found["features"], found["values"], found["counts"]
     fits = len(features) == len(values) == counts.sum() and counts.min(initial=2) > 1
     if not fits or not np.isfinite(features).all() or not np.isfinite(values).all():
-        raise ValueError(f"{path} is damaged: its arrays do not fit together; delete it to look at them anew")
+        raise ValueError(f"{path} is damaged: its arrays do not fit together; delete it to compute them again")
     return found
 
 

@@ -4,7 +4,7 @@
     python -m experiments.leaderboard --no-play     # only write the pages from what has been played
 
 `experiments/leaderboard.toml` says who plays what and how often. Results are in `experiments/results`; the same command
-goes on where it was stopped. The README shows the same tables in short.
+resumes. The README shows the same tables in short.
 """
 
 import os
@@ -157,7 +157,7 @@ def _board(path: Path, entry: Any) -> Board:
 
 
 def origin(results: Results, again: tournament.Config) -> str:
-    """By what and where a table was played, and the command that goes on from there."""
+    """Say how and where a table was played, and with which command it continues."""
     commits = sorted({commit for matchup in results.matchups.values() for commit in matchup.commits})
     machines = sorted({machine for matchup in results.matchups.values() for machine in matchup.machines})
     lines = [
@@ -166,7 +166,7 @@ def origin(results: Results, again: tournament.Config) -> str:
         f"- Machine: {'; '.join(machines)}. Seeds of the deals: {results.origin['deal_seeds']}",
         *(f"- Network of `{spec}`: SHA-256 {digits}..." for spec, digits in results.networks.items()),
     ]
-    lines.append("- To go on from these results, or with another `--output` anew:")
+    lines.append("- To continue these results, or to start again with another `--output`:")
     return "\n".join(lines) + f"\n\n```sh\n{command_line('experiments.tournament', again)}\n```"
 
 

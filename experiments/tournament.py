@@ -5,7 +5,7 @@
 Every pair meets: one agent among copies of the other, on the same deals from every seat, and the other way
 round with more than two players; each agent also meets copies of itself, which must give par. Win shares are shown with
 95 % intervals over deals, ratings and alpha-rank with resampled deals. Results go to a JSON file as they come; the same
-command goes on where it was stopped, and more agents or deals may be added later.
+command resumes, and more agents or deals may be added later.
 """
 
 import os
@@ -145,12 +145,12 @@ def play(
         return config.deals if stop(matchup, config) else len(matchup.shares(config.deals))
 
     def write() -> None:
-        for pair, deal in fresh:  # what workers had begun when a matchup ended: how much that is hangs on their speed
+        for pair, deal in fresh:  # started by workers when a matchup ended: how many depends on their speed
             if deal >= (stop(results.matchups[pair], config) or config.deals):
                 results.matchups[pair].deals.pop(deal, None)
         results.write(command)
 
-    # What the results hang on: not how many processes played.
+    # Results depend on all settings but the number of processes.
     command, now = command_line("experiments.tournament", replace(config, processes=Config().processes)), commit()
     done, fresh = {pair: settled(pair) for pair in pairs}, set[tuple[Pair, int]]()
     tasks = missing(results, config, pairs)

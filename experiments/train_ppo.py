@@ -37,7 +37,7 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
         checkpoint.load(learner)
         done = learner.steps >= config.total_steps
         console.print(
-            f"{config.run} is done, with {learner.steps:,} steps: a larger --total-steps goes on"
+            f"{config.run} is done, with {learner.steps:,} steps: a larger --total-steps continues it"
             if done
             else f"going on from {learner.steps:,} steps in {config.run}"
         )
@@ -80,7 +80,7 @@ def main(config: Config) -> None:
     """Train and show."""
     interrupt = Interrupt()
     learner = train(config, Console(), interrupt)
-    interrupt.end(f"{learner.steps:,} steps are done, and the same command with --resume goes on from here")
+    interrupt.end(f"{learner.steps:,} steps are done, and the same command with --resume continues")
 
 
 def refuse_folder(run: Path) -> None:
@@ -90,9 +90,9 @@ def refuse_folder(run: Path) -> None:
         ValueError: the folder holds a checkpoint or a network.
     """
     if checkpoint.checkpoint_file(run).exists():
-        raise ValueError(f"{run} already holds a run: add --resume to go on, or choose another --run")
+        raise ValueError(f"{run} already holds a run: add --resume to continue it, or choose another --run")
     if (run / "model.safetensors").exists():
-        raise ValueError(f"{run} already holds a network, without a checkpoint to go on from: choose another --run")
+        raise ValueError(f"{run} already holds a network, without a checkpoint to resume: choose another --run")
 
 
 def describe(learner: Learner, metrics: dict[str, float]) -> str:

@@ -150,7 +150,7 @@ class Position:
         return other
 
     def determinized(self, seat: int, rng: np.ndarray) -> "Position":
-        """A copy in which all that `seat` cannot know is drawn anew from `rng` (uint64, shape (1,), moved on).
+        """A copy in which all that `seat` cannot know is sampled from `rng` (uint64, shape (1,), moved on).
 
         Raises:
             TypeError: `rng` is not an array.

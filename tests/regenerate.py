@@ -1,4 +1,4 @@
-"""Write the data files of the tests anew, after a change of the rules that is meant:
+"""Write the data files of the tests again, after a change of the rules that is meant:
 
     python -m tests.regenerate golden perft          # all games below
     python -m tests.regenerate golden --game samurai
@@ -85,7 +85,7 @@ def perft_lines(variants: list[Variant]) -> Iterator[str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m tests.regenerate", description="Write test data anew.")
+    parser = argparse.ArgumentParser(prog="python -m tests.regenerate", description="Rewrite test data.")
     parser.add_argument("what", nargs="+", choices=("golden", "perft"))
     parser.add_argument("--game", action="append", choices=GAMES, help="default: all")
     given = parser.parse_args(arguments)

@@ -1,1 +1,1 @@
-"""Agents without search or learning: random, greedy, look-ahead, roll-outs."""
+"""Agents without search or learning: random, greedy, look-ahead, rollouts."""

@@ -142,12 +142,12 @@ def position(variant: Variant, meter: Meter) -> list[Figure]:
 
 
 def search(variant: Variant, meter: Meter, simulations: int) -> list[Figure]:
-    """Simulations of the tree search from the first decision: as the agent plays, and with random roll-outs."""
+    """Simulations of the tree search from the first decision: as the agent plays, and with random rollouts."""
     states = variant.new(1)
     batch_kernels(variant.game).reset_all(states, np.array([1], np.uint64))
     settings = {
         "default": MCTSConfig(simulations),
-        "random roll-outs": MCTSConfig(simulations, prior_temperature=np.inf, rollout_depth=-1),
+        "random rollouts": MCTSConfig(simulations, prior_temperature=np.inf, rollout_depth=-1),
     }
 
     def searching(agent: MCTSAgent) -> Callable[[int], float]:

@@ -60,7 +60,7 @@ def run_program(
     about: str | None,
     old_flags: Mapping[str, str] | None = None,
 ) -> None:
-    """Run `main` with settings from the command line; what is wrong is told in a line, and the exit status is 1.
+    """Run `main` with settings from the command line; what is wrong is reported in a line, and the exit status is 1.
 
     After Ctrl-C it is 130, also where the program came to an orderly stop (`Interrupt.end`), so that a script does not
     go on as if all had been done.

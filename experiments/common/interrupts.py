@@ -45,7 +45,7 @@ class Interrupt:
         if self._depth == 0:
             signal.signal(signal.SIGINT, self._before)
 
-    def end(self, hint: str = "the same command goes on from here") -> None:
+    def end(self, hint: str = "the same command resumes") -> None:
         """End the program if Ctrl-C was pressed, once what was done is written and shown.
 
         Raises:

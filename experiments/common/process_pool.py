@@ -24,7 +24,7 @@ def results(
 ) -> Generator[tuple[Task, Result], None, None]:
     """Do tasks in worker processes; each task with its result as it comes, until `stopped` says so, or soon after.
 
-    A task is taken when a worker will soon be free, so that it can hang on the results before. Workers know the games
+    A task is taken when a worker will soon be free, so that it can depend on the results before. Workers know the games
     of the package only; one process is this one, which also knows others.
 
     Raises:

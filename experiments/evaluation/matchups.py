@@ -140,7 +140,7 @@ class Results:
     """
 
     def __init__(self, path: Path, variant: str | None = None, first_deal: int = 0) -> None:
-        """Read the file, or begin an empty one.
+        """Read the file, or start an empty one.
 
         Args:
             path: the file, which need not exist if the variant is given.

@@ -78,9 +78,9 @@ def has_begun(run: Path) -> bool:
     if checkpoint_file(run).exists():
         return True
     if (run / "model.safetensors").exists():
-        raise FileNotFoundError(f"there is no checkpoint in {run} to go on from, only a network")
+        raise FileNotFoundError(f"there is no checkpoint in {run} to resume, only a network")
     if not any(run.glob("events.out.tfevents.*")):
-        raise FileNotFoundError(f"there is no run in {run} to go on from")
+        raise FileNotFoundError(f"there is no run in {run} to resume")
     return False
 
 
@@ -121,7 +121,7 @@ def check_same(begun: dict[str, Any], config: Config) -> None:
     other = [name for name in FIXED if begun[name] != getattr(config, name)]
     if other:
         told = ", ".join(f"{flags[name]} {begun[name]}" for name in other)
-        raise ValueError(f"the run in {config.run} was begun with {told}, and goes on only so")
+        raise ValueError(f"the run in {config.run} was begun with {told}; it resumes only with the same")
 
 
 def _read(run: Path) -> tuple[Tensors, NetworkConfig, dict[str, Any]]:
@@ -163,7 +163,7 @@ def _read_three_files(run: Path, tensors: Tensors) -> tuple[Tensors, NetworkConf
     if taken - {kept["gradient_steps"]}:
         raise ValueError(
             f"the files in {run} are of different moments: the card tells of {kept['gradient_steps']} gradient steps, "
-            f"the checkpoint of {max(taken)}; it was stopped while it was written and cannot go on"
+            f"the checkpoint of {max(taken)}; it was stopped while it was written and cannot be resumed"
         )
     renamed = {}
     for name, tensor in tensors.items():

@@ -140,7 +140,7 @@ class GameEnv(gymnasium.Env):
         self._position = Position(self.variant, begun)
         self._move = []
         self._forfeited = False
-        # A stream of its own, so that opponents' choices do not hang on the learner's use of `np_random`.
+        # A stream of its own, so that opponents' choices do not depend on the learner's use of `np_random`.
         self._rng = np.array([mix(np.uint64(begun) ^ OPPONENTS_STREAM)], np.uint64)
         if self._seat_choice == "random":
             self.seat = int(below(self._rng, self.variant.num_players))

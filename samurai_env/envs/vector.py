@@ -36,7 +36,7 @@ MODES = {
     AutoresetMode.DISABLED: batch.DISABLED,
 }
 MAX_GAMES, MAX_THREADS = 2**31 - 1, 256
-# What a copy makes anew: its own threads, other views of its own arrays, arrays that are written before they are read.
+# What a copy makes itself: threads, other views of its own arrays, arrays that are written before they are read.
 NOT_COPIED = {"_kernels", "_observing", "_bytes", "_last", "_final", "_over", "_job", "_workers", "_guard"}
 Outcome = tuple[dict[str, np.ndarray], dict[str, Any]]
 

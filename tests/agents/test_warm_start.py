@@ -83,7 +83,7 @@ def test_a_run_begins_with_a_grown_network(tmp_path):
     config = Config(run=tmp_path / "run", game="samurai players=3", heuristic_prior=True, **sizes)
     learner = Learner(replace(config, init_from=tmp_path / "two.safetensors"))
     assert np.allclose(learner.net.body[2].weight.detach(), net.body[2].weight.detach())
-    assert learner.net.scale.max() > 1, "its inputs are standardised anew"
+    assert learner.net.scale.max() > 1, "its inputs are standardised again"
     learner.collect()
     learner.update()
     with pytest.raises(ValueError, match="does not fit this run"):

@@ -283,9 +283,9 @@ class Match(Base):
                 float(self.game.won)
             ] * self.n:
                 yield f"result {result}, the reference has won={self.game.won}"
-            told = self.position.variant.game.describe_result(self.position.state)
-            if (told["score"], told["grade"]) != (self.game.score(), self.game.grade()):
-                yield f"{told}, the reference has {self.game.score()} {self.game.grade()}"
+            reported = self.position.variant.game.describe_result(self.position.state)
+            if (reported["score"], reported["grade"]) != (self.game.score(), self.game.grade()):
+                yield f"{reported}, the reference has {self.game.score()} {self.game.grade()}"
 
     def broken(self) -> Iterator[str]:
         """What contradicts itself in the core's record: zones, totals, questions."""

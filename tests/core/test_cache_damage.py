@@ -20,7 +20,7 @@ SOURCE = "def triple(x):\n    return 3 * x\n\n\ndef double(x):\n    return 2 * x
 
 
 class Function:
-    """Kernels functions of a module in a folder of its own, made anew at each call like those of a new process."""
+    """Kernels functions of a module in a folder of its own, made again at each call like those of a new process."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "module.py"
@@ -86,7 +86,7 @@ def test_a_damaged_file_is_compiled_again(function: Function, damage: str):
     for path in function.files():
         path.write_bytes(DAMAGES[damage](path.read_bytes()))
         assert not function.from_cache()
-        assert function.from_cache(), "the entry is written anew"
+        assert function.from_cache(), "the entry is written again"
 
 
 @pytest.mark.parametrize("position", [1 / 8, 1 / 4, 1 / 2, 3 / 4, 7 / 8])

@@ -1,4 +1,4 @@
-"""Nobody sees what the rules hide, and what is drawn anew for a search is what the seat cannot know, uniformly."""
+"""Nobody sees what the rules hide, and determinization samples what the seat cannot know, uniformly."""
 
 import random
 from collections import Counter
@@ -67,7 +67,7 @@ def test_redetermination_depends_on_its_stream_alone(variant) -> None:
         assert one.state["seed"] != position.state["seed"]
 
 
-# ---------------------------------------------------------------- the board game: what is drawn anew
+# ---------------------------------------------------------------- the board game: determinization
 
 
 def picking(position: Position, seat: int) -> bool:
@@ -180,16 +180,16 @@ def test_the_order_of_a_supply_is_drawn_uniformly() -> None:
         assert is_uniform(found, dict.fromkeys(found, 1))
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_the_supply_left_by_a_chosen_hand_is_uniform(anew) -> None:
-    """Where the second S1 and the only SH2 lie; also if the rest of the hand is drawn anew during the choice."""
+@pytest.mark.parametrize("resampled", [False, True])
+def test_the_supply_left_by_a_chosen_hand_is_uniform(resampled) -> None:
+    """Where the second S1 and the only SH2 lie; also if the rest of the hand is resampled during the choice."""
     variant, rng, seconds, onlies = BOARD.variant(2, first_hand="choose"), stream(10), Counter(), Counter()
     s1, sh2 = KIND_CODES.index("S1"), KIND_CODES.index("SH2")
     draws = 6_000
     for seed in range(draws):
         position = Position(variant, seed)
         position.step(s1)
-        if anew:  # what the other seat imagines: the picked tile may be another one
+        if resampled:  # what the other seat imagines: the picked tile may be another one
             position = position.determinized(1, rng)
             if not position.state["hand"][0, s1]:
                 continue
@@ -199,7 +199,7 @@ def test_the_supply_left_by_a_chosen_hand_is_uniform(anew) -> None:
         row = supply(position, 0)
         seconds[row.index(s1)] += 1
         onlies[row.index(sh2)] += 1
-    assert (seconds.total() == draws) != anew
+    assert (seconds.total() == draws) != resampled
     assert is_uniform(seconds, dict.fromkeys(range(15), 1))
     assert is_uniform(onlies, dict.fromkeys(range(15), 1))
 

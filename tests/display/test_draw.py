@@ -182,9 +182,9 @@ def test_a_pick_of_the_first_hand_is_told_to_its_player_alone():
             position.step(action)
             code = player_view.kind_text(action)
             for viewer in (None, *range(n)):
-                told = player_view.last_move(position.state, viewer, [action])
+                reported = player_view.last_move(position.state, viewer, [action])
                 known = viewer in (None, picker)
-                assert told == f"seat {picker}: picked {code if known else 'a tile (hidden)'}"
+                assert reported == f"seat {picker}: picked {code if known else 'a tile (hidden)'}"
 
 
 @pytest.mark.parametrize("viewer", [-1, 2])
@@ -201,9 +201,9 @@ def test_a_viewer_has_a_seat(viewer):
 
 def test_the_decision_is_told(positions):
     for _, stage, position, move in every(positions):
-        told = [line for line in text(position).splitlines() if re.fullmatch(TASKS[stage], line)]
-        assert len(told) == 1, stage
-        assert told[0] in " ".join(words(picture(position, None, move)))
+        reported = [line for line in text(position).splitlines() if re.fullmatch(TASKS[stage], line)]
+        assert len(reported) == 1, stage
+        assert reported[0] in " ".join(words(picture(position, None, move)))
 
 
 def test_winners_are_told(positions):
@@ -269,7 +269,7 @@ def is_move(code, *lengths):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "told", "hexes", "arrows"),
+    ("wanted", "reported", "hexes", "arrows"),
     [
         (is_move("H4", 2), r"seat \d: helmet 4 on c\d\dr\d\d", 1, 0),
         (is_move("SH2", 2), r"seat \d: ship 2 on c\d\dr\d\d", 1, 0),
@@ -286,9 +286,9 @@ def is_move(code, *lengths):
         (lambda p, move: p.mid_move and len(move) == 1, r"chose [a-z]+.*", 0, 0),
     ],
 )
-def test_the_last_move_is_told_and_marked(wanted, told, hexes, arrows):
+def test_the_last_move_is_shown_and_marked(wanted, reported, hexes, arrows):
     position, move = play_until(wanted)
-    assert re.fullmatch(told, player_view.last_move(position.state, None, move))
+    assert re.fullmatch(reported, player_view.last_move(position.state, None, move))
     plain, marked = picture(position), picture(position, None, move)
     rings = [s for s in marked.shapes if isinstance(s, Polygon) and s.edge == pictures.MARK]
     already = [s for s in plain.shapes if isinstance(s, Polygon) and s.edge == pictures.MARK]

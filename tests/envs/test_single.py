@@ -120,15 +120,15 @@ def test_gymnasium_makes_a_vector_of_it(variant, kind) -> None:
     alone = [make(variant, seat="random") for _ in range(2)]
     try:
         observed, infos = envs.reset(seed=6)
-        told = [env.reset(seed=6 + i) for i, env in enumerate(alone)]
+        reported = [env.reset(seed=6 + i) for i, env in enumerate(alone)]
         for _ in range(4):
             assert observed in envs.observation_space
-            assert all(np.array_equal(observed[key][i], told[i][0][key]) for key in observed for i in range(2))
+            assert all(np.array_equal(observed[key][i], reported[i][0][key]) for key in observed for i in range(2))
             assert infos["seat"].tolist() == [env.seat for env in alone]
             actions = infos["action_mask"].argmax(1)
             observed, _, ended, _, infos = envs.step(actions)
             assert not ended.any()
-            told = [env.step(action) for env, action in zip(alone, actions, strict=True)]
+            reported = [env.step(action) for env, action in zip(alone, actions, strict=True)]
     finally:
         envs.close()
 

@@ -343,7 +343,7 @@ def test_autoreset_is_gymnasiums(variant, mode) -> None:
     observed, info = env.reset(seed=40)
     expected, _ = sync.reset(seed=40)
     choose, ends, known = Chooser(3), 0, ("seat", "returns", "_returns", "final_obs", "_final_obs", "_final_info")
-    told = ("returns", "_returns", *variant.game.describe_result(env.states[0]))
+    reported = ("returns", "_returns", *variant.game.describe_result(env.states[0]))
     while ends < 5:
         assert_same(observed, expected)
         actions = choose(observed["action_mask"])
@@ -357,7 +357,7 @@ def test_autoreset_is_gymnasiums(variant, mode) -> None:
             if key in infos and (key != "seat" or mode == AutoresetMode.SAME_STEP or not over.any()):
                 assert_same(info[key], infos[key], key)
         ours, theirs = (i.get("final_info", i) for i in (info, infos))
-        for key in told:
+        for key in reported:
             if key in theirs:
                 assert_same(ours[key], theirs[key].astype(ours[key].dtype), key)
         if mode == AutoresetMode.DISABLED and over.any():
@@ -420,20 +420,20 @@ def test_next_step_spends_a_step_on_the_reset(variant) -> None:
 def test_disabled_leaves_finished_games_alone(variant) -> None:
     env, choose = make(variant, 3, autoreset_mode=AutoresetMode.DISABLED), Chooser(3)
     observed, _ = env.reset(seed=50)
-    told = np.zeros(3, int)
+    reported = np.zeros(3, int)
     terminations = np.zeros(3, bool)
     while not terminations.all():
         finished, before = terminations.copy(), env.states.copy()
         actions = choose(observed["action_mask"])
         actions[finished] = -1  # ignored
         observed, rewards, terminations, _, info = env.step(actions)
-        told += info.get("_returns", 0)
+        reported += info.get("_returns", 0)
         assert terminations[finished].all()
         assert env.states[finished].tobytes() == before[finished].tobytes()
         assert not rewards[finished].any()
         assert not info["rewards"][finished].any()
         assert not observed["action_mask"][finished].any()
-    assert told.tolist() == [1, 1, 1]
+    assert reported.tolist() == [1, 1, 1]
 
 
 @second
@@ -454,7 +454,7 @@ def test_reset_mask(variant) -> None:
             assert np.array_equal(observed["observation"][row], position.observe(position.seat))
             assert np.array_equal(observed["action_mask"][row], position.legal_mask())
         assert all(np.array_equal(observed[key][~mask], before[key][~mask]) for key in before)
-    for row in range(4):  # what is legal is known anew everywhere
+    for row in range(4):  # the legal actions are known again everywhere
         for action in range(variant.num_actions):
             if not observed["action_mask"][row, action]:
                 actions = observed["action_mask"].argmax(1)
@@ -765,9 +765,9 @@ def test_info_as_a_list(variant, mode) -> None:
     while not terminations.any():
         observed, _, terminations, _, infos = env.step(choose(observed["action_mask"]))
     for info, ended in zip(infos, terminations, strict=True):
-        told = info.get("final_info", info) if mode == AutoresetMode.SAME_STEP else info
+        reported = info.get("final_info", info) if mode == AutoresetMode.SAME_STEP else info
         assert {"seat", "actor", "rewards"} <= set(info)
-        assert ("returns" in told) == ended
+        assert ("returns" in reported) == ended
         assert ("final_obs" in info) == (ended and mode == AutoresetMode.SAME_STEP)
 
 

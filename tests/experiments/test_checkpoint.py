@@ -32,10 +32,10 @@ def settings(run, updates=3, **changes):
 
 
 def kept(run):
-    """What of a run does not hang on the clock or on how often it was stopped."""
+    """What of a run does not depend on the clock or on how often it was stopped."""
     notes = read_card(run).notes
-    told = {name: notes[name] for name in ("steps", "updates", "gradient_steps", "games", "command")}
-    return load_file(run / "checkpoint.safetensors"), load_network(run).state_dict(), told
+    reported = {name: notes[name] for name in ("steps", "updates", "gradient_steps", "games", "command")}
+    return load_file(run / "checkpoint.safetensors"), load_network(run).state_dict(), reported
 
 
 def assert_same(one, other):
@@ -151,11 +151,11 @@ def test_damage_and_missing_settings_are_named(whole, tmp_path):
             train(config, QUIET)
         assert len(str(error.value)) < 300 and "\n" not in str(error.value)
     learner = Learner(settings(tmp_path))
-    told = checkpoint.notes(learner)
-    del told["config"]["values_only"]
+    reported = checkpoint.notes(learner)
+    del reported["config"]["values_only"]
     with pytest.raises(ValueError, match="does not say with what --values-only it was begun"):
-        checkpoint.check_same(told["config"], config)
-    head = json.dumps({"network": dataclasses.asdict(learner.net.config), "notes": told | {"config": {}}})
+        checkpoint.check_same(reported["config"], config)
+    head = json.dumps({"network": dataclasses.asdict(learner.net.config), "notes": reported | {"config": {}}})
     for tensors, text in (({}, "does not say with what --seed, --num-envs"), (None, "is damaged: ")):
         found = tensors if tensors is not None else {}
         stamp = {"format": checkpoint.FORMAT, "head": head if tensors is not None else "[]"}

@@ -82,7 +82,7 @@ def test_it_goes_on_where_it_stopped_and_repeats(learned, tmp_path):
     run, net = learned
     for part in (0, 2, 3, 4, 5):
         (tmp_path / part_file(settings(run), part).name).write_bytes(part_file(settings(run), part).read_bytes())
-    again = learn(settings(tmp_path), QUIET)  # features at part 1 anew
+    again = learn(settings(tmp_path), QUIET)  # features at part 1 again
     assert all(torch.equal(one, other) for one, other in zip(net.parameters(), again.parameters(), strict=True))
 
 

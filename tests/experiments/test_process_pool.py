@@ -56,7 +56,7 @@ def test_each_task_comes_with_its_result(processes):
     found = {}
     for task, result in results(abs, tasks, processes, never):
         found[task] = result
-        assert len(taken) <= len(found) + processes  # a task may hang on the results before
+        assert len(taken) <= len(found) + processes  # a task may depend on the results before
     assert found == {number: -number for number in range(-6, 0)}
     assert not multiprocessing.active_children()
 

@@ -85,6 +85,6 @@ def test_ctrl_c_while_a_program_is_imported_is_quiet():
     while "numpy" not in loaded.read_text(encoding="utf-8"):  # its imports have begun
         time.sleep(0.01)
     program.send_signal(signal.SIGINT)
-    _, told = program.communicate(timeout=60)
+    _, reported = program.communicate(timeout=60)
     assert program.returncode == 130
-    assert told == b""
+    assert reported == b""

@@ -226,7 +226,7 @@ def test_a_program_that_came_to_an_orderly_stop_says_how_to_go_on():
     interrupt = Interrupt()
     interrupt.end()
     interrupt.asked = True
-    with pytest.raises(KeyboardInterrupt, match="stopped; the same command goes on from here"):
+    with pytest.raises(KeyboardInterrupt, match="stopped; the same command resumes"):
         interrupt.end()
 
 

@@ -240,7 +240,7 @@ def repeated_and_resumed(tmp_path, changes):
 def test_a_run_with_all_that_helps_in_training_repeats_and_resumes(imitation, tmp_path):
     changes = {"reward": "shaped", "opponents": ("greedy", "past"), "total_steps": 2 * 8 * 16} | imitation
     repeated_and_resumed(tmp_path, changes)
-    with pytest.raises(ValueError, match="begun with --reward shaped, and goes on only so"):
+    with pytest.raises(ValueError, match="begun with --reward shaped; it resumes only with the same"):
         train(small(tmp_path / "half", **changes | {"reward": "result"}, resume=True), Console(quiet=True))
 
 
@@ -387,7 +387,7 @@ def test_a_run_goes_on_with_other_opponents_and_says_when_it_is_done(tmp_path, c
 
 def test_refusals(tmp_path):
     console = Console(quiet=True)
-    with pytest.raises(FileNotFoundError, match=r"there is no run in .* to go on from"):
+    with pytest.raises(FileNotFoundError, match=r"there is no run in .* to resume"):
         train(small(tmp_path / "none", resume=True), console)
     config = small(tmp_path / "run", total_steps=128)
     train(config, console)
@@ -395,7 +395,7 @@ def test_refusals(tmp_path):
         train(config, console)
     with pytest.raises(ValueError, match="does not fit this run"):
         train(dataclasses.replace(config, hidden=(16,), resume=True), console)
-    with pytest.raises(ValueError, match="begun with --num-envs 8, and goes on only so"):
+    with pytest.raises(ValueError, match="begun with --num-envs 8; it resumes only with the same"):
         train(dataclasses.replace(config, num_envs=4, resume=True), console)
     with pytest.raises(ValueError, match="precision is float32 or bfloat16, not half"):
         train(small(tmp_path / "half", precision="half"), console)

@@ -113,12 +113,12 @@ def potential(state, out):
 
 @jit
 def determinize(state, seat, rng):
-    """Draw anew all that a seat cannot know."""
+    """Sample all that a seat cannot know."""
     state.seed = state.rng[0] = random.draw(rng)
     for other in range(state.laid.shape[0]):
         row = left(state, other)[(HAND if other == seat else 0) :]
         if not state.open_hands:
-            row.sort()  # what comes out must not hang on what was hidden
+            row.sort()  # what comes out must not depend on what was hidden
             random.shuffle(rng, row)
 
 

@@ -142,19 +142,19 @@ def test_an_edited_rule_of_a_game_outside_of_the_package_is_noticed(tmp_path) ->
     loop = "from samurai_env.core.batch import batch_kernels; from copied.game import GAME; "
     loop += "print(batch_kernels(GAME).is_mid_move(GAME.variant(2).new(), 0))"
 
-    def told() -> str:
+    def is_mid_move() -> str:
         done = subprocess.run(
             [sys.executable, "-c", loop], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
-    assert told() == "False"
+    assert is_mid_move() == "False"
     old = rules.read_text(encoding="utf-8")
     new = old.replace("return state.steps % 2 == 1", "return state.steps % 2 == 0")
     assert new != old
     rules.write_text(new, encoding="utf-8")
-    assert told() == "True"
+    assert is_mid_move() == "True"
 
 
 # ---------------------------------------------------------------- programs

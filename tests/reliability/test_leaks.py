@@ -1,4 +1,4 @@
-"""The raw bytes of a determinized record hang on nothing that its seat cannot know; at the end the screens are gone."""
+"""No byte of a determinized state depends on what its seat cannot know; at the end the screens are gone."""
 
 import random
 

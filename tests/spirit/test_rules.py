@@ -787,8 +787,8 @@ def test_victory_score_and_grade():
     assert desk.result == "won"
     assert desk.position.over
     assert desk.position.returns().tolist() == [1.0, 1.0, 1.0]
-    told = GAME.describe_result(desk.position.state)
-    assert told == {"result": "won", "round": 3, "score": 10, "grade": "10++"}
+    reported = GAME.describe_result(desk.position.state)
+    assert reported == {"result": "won", "round": 3, "score": 10, "grade": "10++"}
     assert "\nVictory: 10 of 10 points at hard, score 10++\n" in GAME.text(desk.r)
     wounded = a_round_before_its_end(3, "hard", 3)
     wounded.board(0, 3).board(1, 1).village(farmsteads="DD", families=("intruder",)).play("pass")
@@ -1136,7 +1136,7 @@ def visible(state, number):
 @pytest.mark.parametrize("n", [1, 3, 7])
 def test_a_picture_tells_the_last_move_and_marks_its_card(n):
     rng = np.random.default_rng(n)
-    told, rings = set(), {True: 0, False: 0}
+    reported, rings = set(), {True: 0, False: 0}
     for seed in range(10):
         position, last = Position(GAME.variant(n, difficulty="easy"), seed), []
         while not position.over:
@@ -1149,14 +1149,14 @@ def test_a_picture_tells_the_last_move_and_marks_its_card(n):
             mover = SAMURAI[state["who"][seat]]
             line = next(shape.text for shape in picture.shapes if isinstance(shape, Text) and shape.text[:5] == "Last:")
             assert line.startswith(f"Last: {mover}: ")
-            told.add(line.split(": ")[2].split()[0])
+            reported.add(line.split(": ")[2].split()[0])
             # One ring more than the legend's: around the card that was in hand, as long as it can be seen.
             ringed = sum(getattr(shape, "edge", "") == MARK for shape in picture.shapes) == 2
             assert ringed == (state["moved"] >= 0 and visible(state, state["moved"]))
             rings[ringed] += 1
             assert all(0 <= x <= picture.width and 0 <= y <= picture.height for x, y in corners(picture))
     assert min(rings.values()) > 20
-    assert told >= {"fight", "pass", "attack", "defend"}
+    assert reported >= {"fight", "pass", "attack", "defend"}
     assert not [s for s in GAME.scene(state).shapes if isinstance(s, Text) and s.text.startswith("Last")]
 
 

@@ -22,7 +22,7 @@ LOOP = "one game, loop in Python: legal actions, step"
 OBSERVED = "one game, loop in Python: observation, mask, step"
 RAW = "PettingZoo raw_env(): last() and step()"
 WRAPPED = "PettingZoo env(): last() and step()"
-SEARCH = "tree search from the opening, 1,000 simulations a decision, random roll-outs"
+SEARCH = "tree search from the opening, 1,000 simulations a decision, random rollouts"
 TRAINING = "PPO on the board game for 2 players, 256x256, all of the loop"
 KINDS = (COMPILED, BATCH, LOOP, OBSERVED, RAW, WRAPPED, SEARCH, TRAINING)
 

@@ -24,7 +24,7 @@ def pick(key: Any, masks: Any) -> Any:
 
 
 def playing(env: Any) -> Callable[[int], float]:
-    """Random steps of all games, finished ones begun anew."""
+    """Random steps of all games, finished ones reset."""
     step = jax.vmap(auto_reset(env.step, env.init))
 
     @partial(jax.jit, donate_argnums=0)
