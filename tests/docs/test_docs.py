@@ -166,6 +166,14 @@ def test_damaged_results_are_refused(tmp_path: Path) -> None:
             speed_page.pages(tmp_path)
 
 
+def test_files_that_the_pages_name_exist() -> None:
+    named = re.compile(r"`((?:samurai_env|agents|experiments|tests|docs)/[\w/.]+\.(?:py|toml|json|md))`")
+    for page, text in TEXTS.items():
+        if page not in ("docs/research_log.md", "CHANGELOG.md"):  # these tell of what was
+            missing = [name for name in named.findall(text) if not (ROOT / name).exists()]
+            assert missing == [], page
+
+
 # --- Rulings ---
 
 

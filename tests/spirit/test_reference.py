@@ -1110,31 +1110,20 @@ def test_round_ends_when_the_last_card_has_been_drawn_by_an_arrow():
 
 def test_round_ends_when_all_have_passed_and_the_rest_goes_on_top_of_the_intruders():
     """The family's bonus takes the top intruder, which is the top card of what was left of the raiders."""
-    game = position(
-        TRIO,
-        passed=[0, 1],
-        active=2,
-        raiders=["P1-01", "P1-07"],
-        intruders=["P2-01", "P2-07"],
-        barricades=2,
-        left={0: SAFE, 1: SAFE, 2: SAFE},
-        families=["intruder"],
-    )
-    game.apply("pass")
-    assert game.barricades == 1 and game.round == 2 and len(game.farmsteads) == 6
-    assert set(game.raiders) >= {"P1-01", "P1-07", "P2-01", "P2-07"} and game.active == 0
-    game = position(
-        TRIO,
-        passed=[0, 1],
-        active=2,
-        raiders=["P1-07", "P1-01"],
-        intruders=["P2-01", "P2-07"],
-        barricades=2,
-        left={0: SAFE, 1: SAFE, 2: SAFE},
-        families=["intruder"],
-    )
-    game.apply("pass")
-    assert game.barricades == 0
+    for raiders, barricades in (["P1-01", "P1-07"], 1), (["P1-07", "P1-01"], 0):
+        game = position(
+            TRIO,
+            passed=[0, 1],
+            active=2,
+            raiders=raiders,
+            intruders=["P2-01", "P2-07"],
+            barricades=2,
+            left={0: SAFE, 1: SAFE, 2: SAFE},
+            families=["intruder"],
+        )
+        game.apply("pass")
+        assert game.barricades == barricades and game.round == 2 and len(game.farmsteads) == 6
+        assert set(game.raiders) >= {"P1-01", "P1-07", "P2-01", "P2-07"} and game.active == 0
 
 
 def test_intruder_example():

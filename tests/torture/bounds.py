@@ -26,8 +26,8 @@ potential: Any = None
 determinize: Any = None
 mid_move: Any = None
 heuristic_policy: Any = None
-evaluate: Any = None
-outlook: Any = None
+heuristic_value: Any = None
+action_features: Any = None
 observe: Any = None
 
 SEARCHERS = ["mcts:16", "flat_mc:2", "rollout:1", "greedy", "lookahead"]
@@ -61,8 +61,8 @@ def play_on(states, decisions, scratch, words, others, scores, looks, out, rng):
             for action in range(scores.shape[0]):
                 if bits.contains(words, action) and not np.isfinite(scores[action]):
                     return NOT_FINITE
-            outlook(state, looks)
-            evaluate(state, out)
+            action_features(state, looks)
+            heuristic_value(state, out)
             for player in range(out.shape[0]):
                 if not np.isfinite(out[player]):
                     return NOT_FINITE
@@ -82,8 +82,8 @@ def see(states, out):
 
 
 @jit
-def no_outlook(state, looks):
-    """Stands in where a game has no outlook."""
+def no_features(state, looks):
+    """Stands in where a game has no action features."""
     looks[:, 0] = 0.0
 
 
@@ -92,7 +92,8 @@ def _bound(game: Game) -> tuple[Any, dict[str, Any]]:
     c = game.kernels
     names = ("reset", "legal", "step", "returns", "potential", "determinize", "mid_move", "heuristic_policy")
     scope = {name: getattr(c, name) for name in names}
-    scope |= {"evaluate": c.heuristic_value or no_heuristic_value, "outlook": c.action_features or no_outlook}
+    scope |= {"heuristic_value": c.heuristic_value or no_heuristic_value}
+    scope |= {"action_features": c.action_features or no_features}
     seeing = {name: bind(see, f"{game.name}.{name}", {"observe": function}) for name, function in c.observe.items()}
     return bind(play_on, game.name, scope), seeing
 
