@@ -33,6 +33,7 @@ AGENTS = {
     "puct": Entry("puct:SIMULATIONS,net=PATH", "agents.search.puct"),
     "ppo": Entry("ppo:PATH", "agents.networks.agent"),
     "untrained": Entry("untrained", "agents.networks.agent", "make_untrained"),
+    "exec": Entry("exec:COMMAND", "agents.engine"),
 }
 
 

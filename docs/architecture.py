@@ -44,9 +44,16 @@ ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
     (("samurai_env/*.py", ("samurai_env",)),),
     (
         ("samurai_env/envs", ("samurai_env.envs",)),
+        ("samurai_env/language", ("samurai_env.language",)),
         (
             "position, game record, batch",
-            ("samurai_env.position", "samurai_env.game_record", "samurai_env.game_batch", "samurai_env.perft"),
+            (
+                "samurai_env.position",
+                "samurai_env.game_record",
+                "samurai_env.game_batch",
+                "samurai_env.perft",
+                "samurai_env.state_dict",
+            ),
         ),
     ),
     (("samurai_env/games", ("samurai_env.games",)), ("samurai_env/display", ("samurai_env.display",))),

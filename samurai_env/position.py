@@ -1,6 +1,7 @@
 """One game as a Python object, where speed matters little: environments, game records, play, rendering."""
 
 import hashlib
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from samurai_env.core.checks import checked_buffer, checked_seat, checked_seed, 
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import shown
 from samurai_env.core.variant_spec import parse_variant
+from samurai_env.state_dict import to_dict
 
 MAGIC = b"samurai_env position 1\n"
 
@@ -125,6 +127,14 @@ class Position:
         seen = np.empty(shape, np.int8) if out is None else checked_buffer("out", out, np.int8, shape)
         batch_kernels(self.variant.game).by_encoding[name].write_observation(self.states, 0, seat, seen)
         return seen if out is None else out
+
+    def to_dict(self, seat: int, encoding: str | None = None) -> dict[str, Any]:
+        """What `seat` may know as plain data for JSON; see `samurai_env.state_dict`.
+
+        Raises:
+            ValueError: no such seat or encoding.
+        """
+        return to_dict(self, seat, encoding)
 
     def returns(self) -> np.ndarray:
         """Payoff of each seat, float64; zeros while the game runs."""

@@ -103,6 +103,11 @@ def no_results(states: np.ndarray) -> dict[str, np.ndarray]:
     return {}
 
 
+def no_summary() -> str:
+    """Return nothing: the rules are not summed up."""
+    return ""
+
+
 def no_invariants(states: np.ndarray) -> Iterable[tuple[str, np.ndarray]]:
     """Report no broken invariant: no field follows from others."""
     return ()
@@ -128,6 +133,7 @@ class Game:
         forbid: (number of players, options) -> the reason why they exclude each other, or None.
         scene: (state, viewing seat or None for all, last actions) -> shapes to draw, see `samurai_env.display`.
         text: (state, viewing seat or None for all) -> the position as text for a terminal.
+        rules_summary: () -> the rules on one page, with the notation of moves.
         secret: (state before the move) -> whether the move is hidden from the other seats.
         settings: (number of players, options) -> values of further state fields that the options set.
         describe_results: states (n,) of finished games -> further results for the environments' `info`: arrays (n,) by
@@ -153,6 +159,7 @@ class Game:
     forbid: Callable[[int, Mapping[str, Any]], str | None]
     scene: Callable[..., Any]
     text: Callable[..., str]
+    rules_summary: Callable[[], str] = no_summary
     secret: Callable[[np.void], bool] = lambda state: False
     settings: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] = no_settings
     describe_results: Callable[[np.ndarray], dict[str, np.ndarray]] = no_results

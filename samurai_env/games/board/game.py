@@ -77,6 +77,7 @@ GAME = Game(
     forbid=forbid,
     scene=scene.scene,
     text=text.text,
+    rules_summary=text.rules_summary,
     secret=lambda state: state["phase"] == FIRST_HAND,
     broken_invariants=broken_invariants,
 )

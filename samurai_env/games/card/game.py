@@ -82,6 +82,7 @@ GAME = Game(
     forbid=forbid,
     scene=scene.scene,
     text=text.text,
+    rules_summary=text.rules_summary,
     settings=settings,
     broken_invariants=broken_invariants,
     action_features=lookahead.COLUMNS,

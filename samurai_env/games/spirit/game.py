@@ -81,6 +81,7 @@ GAME = Game(
     forbid=options.forbid,
     scene=scene.scene,
     text=text.text,
+    rules_summary=text.rules_summary,
     settings=options.settings,
     describe_results=describe_results,
     broken_invariants=broken_invariants,

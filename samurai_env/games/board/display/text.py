@@ -1,6 +1,7 @@
 """The position as text for a terminal: no colours, one line is half the height of a hex."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 
@@ -140,3 +141,8 @@ def _table(state: np.void) -> list[str]:
 
 def _by_kind(values: Iterable[object]) -> str:
     return "  ".join(f"{letter} {value}" for letter, value in zip(FIGURE_LETTERS, values, strict=True))
+
+
+def rules_summary() -> str:
+    """The rules on one page, with the notation of moves."""
+    return Path(__file__).with_name("rules.md").read_text("utf-8")

@@ -1,5 +1,7 @@
 """The position as text for a terminal: no colours, one line a row of the grid."""
 
+from pathlib import Path
+
 import numpy as np
 
 from samurai_env.games.card.display import player_view
@@ -89,3 +91,8 @@ def _table(state: np.void) -> list[str]:
 
 def _by_shape(values: tuple[int, ...]) -> str:
     return "  ".join(f"{letter} {value}" for letter, value in zip(SHAPE_LETTERS, values, strict=True))
+
+
+def rules_summary() -> str:
+    """The rules on one page, with the notation of moves."""
+    return Path(__file__).with_name("rules.md").read_text("utf-8")

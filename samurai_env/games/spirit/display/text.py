@@ -1,5 +1,7 @@
 """The position as text for a terminal."""
 
+from pathlib import Path
+
 import numpy as np
 
 from samurai_env.core.checks import check_viewer
@@ -79,3 +81,8 @@ def _penalties(state: np.void) -> list[str]:
         cards.append(drawn)
     icons = {icon for card in cards for icon in card.icons}
     return [f"{icon:12} {meaning}" for icon, meaning in PENALTIES.items() if icon in icons]
+
+
+def rules_summary() -> str:
+    """The rules on one page, with the notation of moves."""
+    return Path(__file__).with_name("rules.md").read_text("utf-8")

@@ -1,0 +1,269 @@
+"""Agents in any language: a program that reads requests and writes answers, a line of JSON each (docs/engines.md).
+
+    exec:./my_engine                      # started once, asked for each decision
+    exec:python my_engine.py,seconds=2    # at most two seconds a decision
+
+The program gets only what the seat to move may know (`Position.to_dict`), so it cannot read hidden tiles.
+"""
+
+import json
+import os
+import queue
+import shlex
+import subprocess
+import threading
+import weakref
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+
+from agents.spec import AgentSpec
+from samurai_env.core.checks import checked_games, checked_keys, is_whole
+from samurai_env.core.game import Variant
+from samurai_env.core.texts import one_line, shown
+from samurai_env.position import IllegalActionError, Position
+from samurai_env.state_dict import json_schema
+
+PROTOCOL = 1
+LONGEST_LINE = 1_000_000  # characters of an answer
+_LAST_WORDS = 20  # lines of stderr that are kept for error texts
+_HINT = "as in exec:./my_engine or exec:python my_engine.py,seconds=2"
+
+
+class EngineError(ValueError):
+    """An engine that does not start, dies, hangs or answers nonsense; one line says which."""
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """How an engine is started.
+
+    Attributes:
+        command: the program and its arguments.
+        seconds: the longest time a decision, also for the first answer after the start.
+    """
+
+    command: tuple[str, ...]
+    seconds: float = 10.0
+
+
+def read_engine_settings(spec: AgentSpec) -> EngineSettings:
+    """Read `exec:COMMAND[,seconds=SECONDS]`.
+
+    Raises:
+        ValueError: no command, an unknown setting, or a time that is none.
+    """
+    try:
+        command = tuple(shlex.split(spec.argument))
+    except ValueError as error:
+        raise ValueError(f"exec takes a command, {_HINT}; {shown(spec.argument)} cannot be read: {error}") from None
+    if not command:
+        raise ValueError(f"exec takes a command, {_HINT}")
+    for key in spec.settings:
+        if key != "seconds":
+            raise ValueError(f"exec has no setting {shown(key)}; it has seconds")
+    text = spec.settings.get("seconds", str(EngineSettings.seconds))
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.01 <= seconds <= 86_400:
+        raise ValueError(f"seconds of exec is a time from 0.01 to 86400, not {shown(text)}")
+    return EngineSettings(command, seconds)
+
+
+class EngineAgent:
+    """An agent that asks another program.
+
+    The program is started at the first decision and ends when its standard input is closed.
+    """
+
+    def __init__(self, variant: Variant, settings: EngineSettings) -> None:
+        self._variant, self._settings = variant, settings
+        self._name = "exec:" + shlex.join(settings.command)
+        self._process: _Process | None = None
+        self._requests = 0
+        self._ids = {name: action for action, name in enumerate(variant.action_names)}
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """See `agents.api.Agent.act`; games are asked about one after another.
+
+        Raises:
+            EngineError: the program does not start, dies, takes too long or gives no answer that can be read.
+            IllegalActionError: it chose an illegal action.
+        """
+        states = checked_games(states, self._variant.dtype)
+        keys = checked_keys(keys, len(states))
+        position = Position(self._variant)
+        actions = np.empty(len(states), np.int64)
+        for game, key in enumerate(keys.tolist()):
+            position.states[0] = states[game]
+            actions[game] = self._ask(position, key)
+        return actions
+
+    def close(self) -> None:
+        """End the program; the next decision starts it again."""
+        if self._process is not None:
+            self._process.end()
+            self._process = None
+
+    def _ask(self, position: Position, key: int) -> int:
+        self._requests += 1
+        request = {
+            "type": "act",
+            "id": self._requests,
+            "random": key >> 11,  # 53 bits, exact in every JSON reader
+            "state": position.to_dict(position.seat),
+        }
+        answer = self._exchange(request)
+        if answer.get("id") != self._requests:
+            raise self._failed(f"answered request {shown(answer.get('id'))} when asked for {self._requests}")
+        action = answer.get("action")
+        if isinstance(action, str) and action in self._ids:
+            action = self._ids[action]
+        if not is_whole(action):
+            raise self._failed(f"gave no action: 'action' is {shown(action)}, neither an action's name nor its id")
+        try:
+            position.step(int(action))
+        except IllegalActionError as error:
+            self.close()
+            raise IllegalActionError(one_line(f"engine {shown(self._name)}: {error}")) from None
+        return int(action)
+
+    def _exchange(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Send a line and read the answer."""
+        if self._process is None or not self._process.is_of_this_process():
+            self._process = self._start()
+        return self._read(self._process, request)
+
+    def _start(self) -> "_Process":
+        try:
+            process = _Process(self._settings.command)
+        except (OSError, ValueError) as error:
+            raise EngineError(one_line(f"engine {shown(self._name)} could not be started: {error}")) from None
+        weakref.finalize(self, process.end)
+        self._process = process
+        hello = self._read(
+            process,
+            {
+                "type": "hello",
+                "protocol": PROTOCOL,
+                "variant": self._variant.spec,
+                "num_players": self._variant.num_players,
+                "actions": list(self._variant.action_names),
+                "seconds": self._settings.seconds,
+                "schema": json_schema(self._variant),
+            },
+        )
+        if hello.get("type") != "hello" or hello.get("protocol") != PROTOCOL:
+            raise self._failed(f'answered {shown(hello)} to hello, not {{"type": "hello", "protocol": {PROTOCOL}}}')
+        return process
+
+    def _read(self, process: "_Process", request: dict[str, Any]) -> dict[str, Any]:
+        try:
+            line = process.ask(json.dumps(request, separators=(",", ":")), self._settings.seconds)
+        except TimeoutError:
+            raise self._failed(f"gave no answer within {self._settings.seconds:g} s") from None
+        except EOFError:
+            raise self._failed(f"ended with status {process.status()}{process.last_words()}") from None
+        if len(line) >= LONGEST_LINE:
+            raise self._failed(f"wrote a line of more than {LONGEST_LINE:,} characters")
+        try:
+            answer = json.loads(line)
+        except (ValueError, RecursionError):
+            raise self._failed(f"wrote a line that is no JSON: {shown(line.strip())}") from None
+        if not isinstance(answer, dict):
+            raise self._failed(f"wrote {shown(answer)}, not an object")
+        return answer
+
+    def _failed(self, reason: str) -> EngineError:
+        """Stop the program and make the error that says why."""
+        self.close()
+        return EngineError(one_line(f"engine {shown(self._name)} {reason}"))
+
+
+class _Process:
+    """A running program: lines in, lines out, with a time limit."""
+
+    def __init__(self, command: tuple[str, ...]) -> None:
+        self._pid = os.getpid()
+        self._popen = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        )
+        self._lines: queue.Queue[bytes] = queue.Queue()
+        self._stderr: list[str] = []
+        stdout, stderr = self._popen.stdout, self._popen.stderr
+        assert stdout is not None
+        assert stderr is not None
+        threading.Thread(target=self._collect_lines, args=(stdout,), daemon=True).start()
+        self._listener = threading.Thread(target=self._collect_words, args=(stderr,), daemon=True)
+        self._listener.start()
+
+    def is_of_this_process(self) -> bool:
+        """Whether it was started here, not before a fork."""
+        return self._pid == os.getpid()
+
+    def ask(self, line: str, seconds: float) -> str:
+        """Send a line, return the answer.
+
+        Raises:
+            EOFError: the program has ended.
+            TimeoutError: no line came in time.
+        """
+        assert self._popen.stdin is not None
+        try:
+            self._popen.stdin.write(line.encode() + b"\n")
+            self._popen.stdin.flush()
+        except OSError:
+            raise EOFError from None
+        try:
+            answer = self._lines.get(timeout=seconds)
+        except queue.Empty:
+            raise TimeoutError from None
+        if not answer:
+            raise EOFError
+        return answer.decode("utf-8", "replace")
+
+    def status(self) -> int | None:
+        """The exit status; None if the program has closed its output and still runs."""
+        try:
+            return self._popen.wait(1)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def last_words(self) -> str:
+        """The last line on stderr, for an error text."""
+        self._listener.join(1)
+        words = next((line for line in reversed(self._stderr) if line.strip()), "")
+        return f": {words.strip()}" if words else ""
+
+    def end(self) -> None:
+        """Close its input, wait a moment, then kill it."""
+        if not self.is_of_this_process():
+            return
+        for stream in (self._popen.stdin,):
+            try:
+                if stream is not None:
+                    stream.close()
+            except OSError:
+                pass
+        try:
+            self._popen.wait(0.2)
+        except subprocess.TimeoutExpired:
+            self._popen.kill()
+            self._popen.wait()
+
+    def _collect_lines(self, stream: IO[bytes]) -> None:
+        while line := stream.readline(LONGEST_LINE):
+            self._lines.put(line)
+        self._lines.put(b"")
+
+    def _collect_words(self, stream: IO[bytes]) -> None:
+        while line := stream.readline(LONGEST_LINE):
+            self._stderr[:] = [*self._stderr[1 - _LAST_WORDS :], line.decode("utf-8", "replace")]
+
+
+def make(variant: Variant, spec: AgentSpec) -> EngineAgent:
+    """Make the agent of a spec `exec:COMMAND`."""
+    return EngineAgent(variant, read_engine_settings(spec))

@@ -1,0 +1,97 @@
+"""An MCP server: language models play over the Model Context Protocol (extra `language`).
+
+    python -m samurai_env.language.mcp_server --opponent greedy
+
+Tools: `new_game`, `state`, `move`, `variants`. It speaks over standard input and output, as MCP clients start it.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from functools import wraps
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from samurai_env.core.game import Variant, find_game, game_names
+from samurai_env.language.tables import Chooser, Tables, random_player
+from samurai_env.position import Position
+
+
+def agent_player(spec: str) -> Chooser:
+    """Make decisions by the agent of a spec, one for each variant that is played.
+
+    Raises:
+        ValueError: the package `agents` is not there.
+    """
+    try:
+        make_agent = import_module("agents.registry").make_agent
+    except ModuleNotFoundError as error:
+        raise ValueError(f"opponent {spec!r} needs the package agents: {error}") from None
+    made: dict[Variant, Any] = {}
+
+    def choose(position: Position) -> int:
+        variant = position.variant
+        if variant not in made:
+            made[variant] = make_agent(spec, variant)
+        key = np.array([position.seed * 1_000_003 + position.steps & 2**64 - 1], np.uint64)
+        return int(made[variant].act(position.states, key)[0])
+
+    return choose
+
+
+def make_server(tables: Tables) -> Any:
+    """Make the server (`mcp.server.MCPServer`) that plays at these tables.
+
+    Raises:
+        ImportError: the package `mcp` is missing; the text says how to install it.
+    """
+    try:
+        from mcp.server import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
+    except ImportError:
+        raise ImportError("the MCP server needs the package mcp: pip install samurai-env[language]") from None
+
+    def with_errors(tool: Callable[..., Any]) -> Callable[..., Any]:
+        """Send the text of an error to the model, which may try again."""
+
+        @wraps(tool)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return tool(*args, **kwargs)
+            except (TypeError, ValueError) as error:
+                raise ToolError(str(error)) from None
+
+        return run
+
+    server = MCPServer(
+        "samurai_env",
+        instructions="Board games. Begin with new_game, then answer with move until `over` is true.",
+    )
+    for tool in (tables.new_game, tables.state, tables.move):
+        server.tool()(with_errors(tool))
+
+    @server.tool()
+    def variants() -> list[str]:
+        """The games with their numbers of players, as `new_game` takes them."""
+        games = [find_game(name) for name in game_names()]
+        return [f"{game.name} players={players}" for game in games for players in game.players]
+
+    return server
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve over standard input and output."""
+    parser = argparse.ArgumentParser(prog="samurai_env.language.mcp_server", description=__doc__.splitlines()[0])
+    parser.add_argument("--opponent", default="random", help="agent that plays the other seats, such as mcts:100")
+    opponent = parser.parse_args(arguments).opponent
+    try:
+        others = random_player if opponent == "random" else agent_player(opponent)
+        server = make_server(Tables(others))
+    except (ImportError, ValueError) as error:
+        parser.error(str(error))
+    server.run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""Agents that are programs of their own: the protocol, and engines that die, hang, cheat or write nonsense."""
+
+import json
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.engine import EngineError
+from agents.registry import make_agent
+from samurai_env import IllegalActionError, Position, make_variant
+from samurai_env.core.game import Variant
+
+ROOT = Path(__file__).resolve().parents[2]
+VARIANT = make_variant("samurai_card", num_players=2)
+HELLO = 'print(\'{"type": "hello", "protocol": 1}\', flush=True)'
+
+
+def keys(count: int) -> np.ndarray:
+    return np.arange(1, count + 1, dtype=np.uint64) << np.uint64(20)
+
+
+def program(folder: Path, *lines: str) -> str:
+    """The spec of an engine of these lines of Python."""
+    path = folder / "engine.py"
+    path.write_text("\n".join(("import json, sys, time", *lines)))
+    return f"exec:{sys.executable} {path},seconds=5"
+
+
+def play(variant: Variant, spec: str, seed: int = 1) -> list[int]:
+    agent, position, actions = make_agent(spec, variant), Position(variant, seed), []
+    while not position.over:
+        actions.append(int(agent.act(position.states, np.array([seed << 20 | len(actions)], np.uint64))[0]))
+        position.step(actions[-1])
+    agent.close()
+    return actions
+
+
+@pytest.mark.parametrize(("game", "players"), [("samurai", 2), ("samurai_card", 4), ("samurai_spirit", 2)])
+def test_example_plays_whole_games(game: str, players: int) -> None:
+    variant = make_variant(game, num_players=players)
+    spec = f"exec:{sys.executable} {ROOT / 'docs/examples/engine.py'}"
+    assert play(variant, spec) == play(variant, spec)
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="needs node")
+def test_example_in_javascript_plays() -> None:
+    assert len(play(VARIANT, f"exec:node {ROOT / 'docs/examples/engine.mjs'}")) > 40
+
+
+def test_engine_sees_only_what_its_seat_may_know(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    spec = program(
+        tmp_path,
+        HELLO,
+        "for line in sys.stdin:",
+        "    r = json.loads(line)",
+        "    if r['type'] == 'hello': continue",
+        f"    open({str(log)!r}, 'a').write(json.dumps(r['state']) + '\\n')",
+        "    print(json.dumps({'id': r['id'], 'action': r['state']['legal'][0]}), flush=True)",
+    )
+    position = Position(VARIANT, 3)
+    for _ in range(30):
+        position.step(position.legal_actions()[0])
+    other = position.determinized(position.seat, np.array([9], np.uint64))
+    assert other.save() != position.save()
+    agent = make_agent(spec, VARIANT)
+    agent.act(np.concatenate([position.states, other.states]), keys(2))
+    agent.close()
+    first, second = log.read_text().splitlines()
+    assert first == second == json.dumps(position.to_dict(position.seat))
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["sys.exit('no luck')"], "ended with status 1: no luck"),
+        ([HELLO, "sys.stdin.readline()", "sys.stdin.readline()", "1 / 0"], "ZeroDivisionError"),
+        (["print('hi', flush=True)", "time.sleep(9)"], "is no JSON: 'hi'"),
+        (["print('[' * 100000, flush=True)", "time.sleep(9)"], "is no JSON"),
+        (["print('{}', flush=True)", "time.sleep(9)"], "to hello"),
+        ([HELLO, "print('{}', flush=True)", "time.sleep(9)"], "answered request None"),
+        ([HELLO, "print('7', flush=True)", "time.sleep(9)"], "not an object"),
+        ([HELLO, 'print(\'{"id": 1, "action": [3]}\', flush=True)', "time.sleep(9)"], "neither an action's name"),
+        ([HELLO, 'print(\'{"id": 1, "action": true}\', flush=True)', "time.sleep(9)"], "neither an action's name"),
+        ([HELLO, "print('x' * 3000000, flush=True)", "time.sleep(9)"], "a line of more than 1,000,000"),
+    ],
+)
+def test_broken_engines_are_reported(tmp_path: Path, lines: list[str], said: str) -> None:
+    agent = make_agent(program(tmp_path, *lines), VARIANT)
+    with pytest.raises(EngineError) as caught:
+        agent.act(Position(VARIANT, 1).states, keys(1))
+    assert said in str(caught.value)
+    assert len(str(caught.value)) < 300
+    assert "\n" not in str(caught.value)
+
+
+def test_hanging_engine_is_stopped(tmp_path: Path) -> None:
+    spec = program(tmp_path, HELLO, "time.sleep(60)").replace("seconds=5", "seconds=0.5")
+    agent, start = make_agent(spec, VARIANT), time.monotonic()
+    with pytest.raises(EngineError, match=r"no answer within 0\.5 s"):
+        agent.act(Position(VARIANT, 1).states, keys(1))
+    assert time.monotonic() - start < 20
+    with pytest.raises(EngineError, match="no answer"):  # started again, and stopped again
+        agent.act(Position(VARIANT, 1).states, keys(1))
+
+
+def test_cheating_engine_is_named(tmp_path: Path) -> None:
+    spec = program(
+        tmp_path,
+        HELLO,
+        "sys.stdin.readline()",
+        "sys.stdin.readline()",
+        "print(json.dumps({'id': 1, 'action': 'cell1'}), flush=True)",
+    )
+    agent, position = make_agent(spec, VARIANT), Position(VARIANT, 1)
+    before = position.save()
+    with pytest.raises(IllegalActionError, match=r"engine .* action 13 \(cell1\) is illegal"):
+        agent.act(position.states, keys(1))
+    assert position.save() == before
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("exec:", "takes a command"),
+        ("exec:'open", "cannot be read"),
+        ("exec:true,time=3", "no setting 'time'"),
+        ("exec:true,seconds=soon", "not 'soon'"),
+        ("exec:true,seconds=nan", "not 'nan'"),
+    ],
+)
+def test_wrong_specs_are_refused(spec: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        make_agent(spec, VARIANT)
+
+
+def test_missing_program_is_named() -> None:
+    agent = make_agent("exec:no-such-program-here", VARIANT)
+    with pytest.raises(EngineError, match="could not be started"):
+        agent.act(Position(VARIANT, 1).states, keys(1))

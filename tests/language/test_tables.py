@@ -1,0 +1,91 @@
+"""Games against agents by id, and the MCP server over them."""
+
+import asyncio
+import json
+import random
+import sys
+from typing import Any
+
+import pytest
+
+from samurai_env.language.mcp_server import agent_player
+from samurai_env.language.tables import MOST_TABLES, Tables
+
+
+@pytest.mark.parametrize("variant", ["samurai players=3", "samurai_card players=2", "samurai_spirit players=4"])
+def test_a_game_against_others(variant: str) -> None:
+    tables, rng = Tables(agent_player("greedy")), random.Random(3)
+    state = tables.new_game(variant, seed=8, seat=1)
+    game = state["game"]
+    while not state["over"]:
+        assert state["to_move"] == 1
+        state = tables.move(game, "move: " + rng.choice(state["legal"]))
+        assert state["accepted"], state["feedback"]
+    assert len(state["returns"]) == int(variant[-1])
+    with pytest.raises(ValueError, match="the game is over"):
+        tables.move(game, "end")
+
+
+def test_same_seed_same_game() -> None:
+    first, second = Tables(), Tables()
+    assert first.new_game("samurai players=2", 5, 1) == second.new_game("samurai players=2", 5, 1)
+
+
+def test_hidden_moves_of_others_are_not_told() -> None:
+    state = Tables().new_game("samurai players=2", seed=1, seat=1)
+    assert state["others"] == ["seat 0: (hidden)"] * 5  # the picks of the first hand
+
+
+def test_wrong_calls_are_refused() -> None:
+    tables = Tables(variants=("samurai players=2",))
+    for call, said in (
+        (lambda: tables.new_game("chess"), "there is no game 'chess'"),
+        (lambda: tables.new_game("samurai players=3"), "is not played here"),
+        (lambda: tables.new_game("samurai players=2", seat=2), "there is no seat 2"),
+        (lambda: tables.new_game("samurai players=2", seed=-1), "a seed is"),
+        (lambda: tables.state("game-1"), "there is no game 'game-1'"),
+        (lambda: tables.move("../etc", "end"), "there is no game"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            call()
+
+
+def test_old_tables_go() -> None:
+    tables = Tables()
+    names = [tables.new_game("samurai_card players=2", seed=seed)["game"] for seed in range(MOST_TABLES + 1)]
+    with pytest.raises(ValueError, match="there is no game"):
+        tables.state(names[0])
+    assert tables.state(names[1])["legal"]
+
+
+def test_mcp_client_plays_a_game() -> None:
+    pytest.importorskip("mcp", reason="needs the extra `language`")
+    from mcp import ClientSession
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
+    async def play() -> dict[str, Any]:
+        rng = random.Random(1)
+        server = StdioServerParameters(command=sys.executable, args=["-m", "samurai_env.language.mcp_server"])
+        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+
+            async def call(tool: str, **arguments: Any) -> dict[str, Any]:
+                result = await session.call_tool(tool, arguments)
+                text = result.content[0].text
+                return {"error": text} if result.is_error else json.loads(text)
+
+            assert {tool.name for tool in (await session.list_tools()).tools} == {
+                "new_game",
+                "state",
+                "move",
+                "variants",
+            }
+            assert "there is no game 'chess'" in (await call("new_game", variant="chess"))["error"]
+            state = await call("new_game", variant="samurai_card players=2", seed=4)
+            game = state["game"]
+            assert not (await call("move", game=game, move="move: nonsense"))["accepted"]
+            while not state["over"]:
+                state = await call("move", game=game, move=rng.choice(state["legal"]))
+            return state
+
+    assert len(asyncio.run(play())["returns"]) == 2
