@@ -1,4 +1,4 @@
-"""What is handed in is checked at the public doors: arrays, actions, seats, seeds."""
+"""What is handed in is checked at the public entry points: arrays, actions, seats, seeds."""
 
 import enum
 import random

@@ -33,9 +33,9 @@ def test_what_helps_the_campaigns_imports_and_opens(name: str):
 
 
 def test_every_door_is_made_with_its_arguments():
-    from tests.torture.inputs.doors import all_doors
+    from tests.torture.inputs.entry_points import all_entry_points
 
-    made = [door.name for door in all_doors(random.Random(1))]
+    made = [entry_point.name for entry_point in all_entry_points(random.Random(1))]
     assert len(made) > 100
 
 

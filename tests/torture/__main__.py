@@ -21,7 +21,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.torture", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"all if not given: {', '.join(campaigns())}")
     parser.add_argument("--long", action="store_true", help="hours in place of minutes")
-    parser.add_argument("--seed", type=int, help="what chance hangs on; another one each time if not given")
+    parser.add_argument("--seed", type=int, help="what chance depends on; another one each time if not given")
     given = parser.parse_args()
     if unknown := set(given.names) - set(campaigns()):
         parser.error(f"there is no campaign {min(unknown)!r}; there are {', '.join(campaigns())}")

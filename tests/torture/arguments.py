@@ -1,4 +1,4 @@
-"""The campaign on arguments: every public door with hostile values, and random play, both with bounds checks.
+"""The campaign on arguments: every public entry_point with bad values, and random play, both with bounds checks.
 
     python -m tests.torture.arguments [--long] [--seed N]
 
@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(__file__).resolve().parent / "__pycache__" / "bounds"
 LONGEST = 300  # characters of a refusal
-DECISIONS, CALLS = 1_000_000, 20_000  # in all, of random play and to doors
+DECISIONS, CALLS = 1_000_000, 20_000  # in all, of random play and to entry points
 LONG = 50  # times as much in the long form
 SLOW = 600  # seconds that no call may take, its compilation included
 HOURS = 12 * 3600
@@ -75,39 +75,41 @@ class _Child:
 
 
 def fuzz(calls: int, seed: int, notes: Path) -> Counter[str]:
-    """Call every door with hostile values, one at a time and several, again and again until there were so many calls.
+    """Call every entry point with bad values, one at a time and several, until there were so many calls.
 
     Raises:
         AssertionError: a call that ended in anything but a valid result or a short refusal.
     """
-    from tests.torture.inputs.doors import all_doors
-    from tests.torture.inputs.hostile import Guarded
+    from tests.torture.inputs.bad_values import Guarded
+    from tests.torture.inputs.entry_points import all_entry_points
 
     counts: Counter[str] = Counter()
     rng = random.Random(seed)
     with notes.open("w", encoding="utf-8", errors="replace") as file:
         while counts["calls"] < calls:
-            for door in all_doors(rng):
-                for names, draw in _replaced(door, rng):
+            for entry_point in all_entry_points(rng):
+                for names, draw in _replaced(entry_point, rng):
                     guarded = Guarded()
-                    arguments = {name: make() for name, make in door.right.items()}
+                    arguments = {name: make() for name, make in entry_point.right.items()}
                     for name in names:
-                        arguments[name] = draw(guarded, door.right[name]())
-                    where = f"round of seed {seed}: {door.name}({', '.join(names)}) with {_words(arguments, names)}"
+                        arguments[name] = draw(guarded, entry_point.right[name]())
+                    where = (
+                        f"round of seed {seed}: {entry_point.name}({', '.join(names)}) with {_words(arguments, names)}"
+                    )
                     file.seek(0)
                     file.write(where[:1000].ljust(1000))
                     file.flush()
-                    counts[_one(door, arguments, guarded, where)] += 1
+                    counts[_one(entry_point, arguments, guarded, where)] += 1
                     counts["calls"] += 1
             counts["rounds"] += 1
     return counts
 
 
-def _replaced(door: Any, rng: random.Random) -> Any:
-    """Which arguments to replace in one call after another, each with how to draw a hostile value for it."""
+def _replaced(entry_point: Any, rng: random.Random) -> Any:
+    """Which arguments to replace in one call after another, each with how to draw a bad value for it."""
     import numpy as np
 
-    from tests.torture.inputs.hostile import Guarded, plain
+    from tests.torture.inputs.bad_values import Guarded, plain
 
     def fixed(number: int) -> Any:
         def draw(guarded: Guarded, right: Any) -> Any:
@@ -123,17 +125,17 @@ def _replaced(door: Any, rng: random.Random) -> Any:
         return rng.choice(values)
 
     yield (), None  # as it should be
-    for name in door.fuzzed:
-        right = door.right[name]()
+    for name in entry_point.fuzzed:
+        right = entry_point.right[name]()
         more = len(list(Guarded().like(right, rng))) if isinstance(right, np.ndarray) else 0
         numbers = range(len(plain()) + more)
-        if len(door.fuzzed) > 6:  # many alike
+        if len(entry_point.fuzzed) > 6:  # many alike
             numbers = rng.sample(numbers, 12)
         for number in numbers:
             yield (name,), fixed(number)
-    if len(door.fuzzed) > 1:
+    if len(entry_point.fuzzed) > 1:
         for _ in range(10):
-            yield tuple(rng.sample(door.fuzzed, 2)), any_value
+            yield tuple(rng.sample(entry_point.fuzzed, 2)), any_value
 
 
 def _words(arguments: dict[str, Any], names: tuple[str, ...]) -> str:
@@ -150,33 +152,40 @@ def _words(arguments: dict[str, Any], names: tuple[str, ...]) -> str:
     return ", ".join(f"{name}={words(arguments[name])}" for name in names)
 
 
-def _one(door: Any, arguments: dict[str, Any], guarded: Any, where: str) -> str:
+def _one(entry_point: Any, arguments: dict[str, Any], guarded: Any, where: str) -> str:
     """Make a call; whether it was taken or refused."""
     from gymnasium.error import Error as GymnasiumError
 
     from samurai_env.core.texts import shown
 
-    refusals = (TypeError, ValueError, IndexError, KeyError, GymnasiumError, *((MemoryError,) if door.counts else ()))
-    before = door.unchanged()
+    refusals = (
+        TypeError,
+        ValueError,
+        IndexError,
+        KeyError,
+        GymnasiumError,
+        *((MemoryError,) if entry_point.counts else ()),
+    )
+    before = entry_point.unchanged()
     faulthandler.dump_traceback_later(SLOW, exit=True)
     try:
-        for name in door.counts:  # large numbers are right there, and only take memory
+        for name in entry_point.counts:  # large numbers are right there, and only take memory
             if isinstance(arguments.get(name), int) and 1000 < arguments[name] < 2**62:
                 return "left out"
-        given = door.call(**arguments)
+        given = entry_point.call(**arguments)
     except refusals as error:
         text, outcome = str(error), "refused"
     except BaseException as error:
         raise AssertionError(f"{where}: {type(error).__name__}: {shown(str(error)[:300])}") from error
     else:
         try:
-            door.check(given, arguments)
+            entry_point.check(given, arguments)
         except Exception as error:
             raise AssertionError(f"{where}: taken, but gave {shown(given)}: {error}") from error
         text, outcome = "", "taken"
     assert len(text) < LONGEST, f"{where}: {len(text)} characters: {text[:600]}"
     assert "\n" not in text, f"{where}: lines: {text}"
-    assert outcome == "taken" or door.unchanged() == before, f"{where}: refused, but something has changed"
+    assert outcome == "taken" or entry_point.unchanged() == before, f"{where}: refused, but something has changed"
     guarded.check()
     return outcome
 

@@ -39,7 +39,7 @@ WORDS = {
 }
 
 
-def play_on(states, decisions, scratch, words, others, scores, looks, out, rng):
+def play_on(states, decisions, scratch, words, others, scores, features, out, rng):
     """Make random decisions in every game and ask everything at each state; the number of games ended, or a fault."""
     ended = 0
     for i in range(states.shape[0]):
@@ -61,7 +61,7 @@ def play_on(states, decisions, scratch, words, others, scores, looks, out, rng):
             for action in range(scores.shape[0]):
                 if bits.contains(words, action) and not np.isfinite(scores[action]):
                     return NOT_FINITE
-            action_features(state, looks)
+            action_features(state, features)
             heuristic_value(state, out)
             for player in range(out.shape[0]):
                 if not np.isfinite(out[player]):
@@ -82,9 +82,9 @@ def see(states, out):
 
 
 @jit
-def no_features(state, looks):
+def no_features(state, features):
     """Stands in where a game has no action features."""
-    looks[:, 0] = 0.0
+    features[:, 0] = 0.0
 
 
 @cache
@@ -120,7 +120,7 @@ def _play(variant: Variant, decisions: int, seed: int) -> Counter[str]:
     env = GameVectorEnv(variant.game.name, games, variant.num_players, **variant.options)
     env.reset(seed=seed)
     states, scratch, players = env.states.copy(), variant.new(1), variant.num_players
-    scores, looks = (
+    scores, features = (
         np.zeros(variant.num_actions),
         np.zeros((variant.num_actions, len(variant.game.action_features)), np.float32),
     )
@@ -131,7 +131,7 @@ def _play(variant: Variant, decisions: int, seed: int) -> Counter[str]:
     limits = {name: variant.encoding(name).limits() for name in seeing}
     searched = decisions // 200  # they are a thousand times as slow
     while counts["decisions"] < decisions:
-        found = play_on_(states, stretch, scratch, words[0], words[1], scores, looks, np.zeros(players), rng)
+        found = play_on_(states, stretch, scratch, words[0], words[1], scores, features, np.zeros(players), rng)
         assert found >= 0, f"{WORDS[found]} in play({variant!r}, {decisions}, {seed})"
         counts["games"] += found
         counts["decisions"] += games * stretch

@@ -1,10 +1,9 @@
 """Nothing that a seat gets depends on what is hidden from it.
 
 Games are played twice at once: once as they are, once with what a seat cannot know dealt in another way. As long as
-the seat sees the same, the raw bytes of determinized records, observations, text, pictures, advice, outlooks and legal
-actions have to be the same too.
-
-    python -c "from tests.torture.leaks import run; print(run(long=False, seed=0))"
+the seat sees the same, the raw bytes of determinized states, observations, text, pictures, heuristic policy, action
+features and legal actions have to be the same too. python -c "from tests.torture.leaks import run;
+print(run(long=False, seed=0))"
 """
 
 from typing import Any
@@ -28,7 +27,7 @@ legal: Any = None
 step: Any = None
 determinize: Any = None
 heuristic_policy: Any = None
-outlook: Any = None
+action_features: Any = None
 observe: Any = None
 remember: Any = None
 draw_alike: Any = None
@@ -54,7 +53,7 @@ def nothing(state, twin, seat):
 
 @jit
 def remember_captures(state, twin, seat):
-    """Give the twin the captures: the advice keeps count of them (Ruling 10)."""
+    """Give the twin the captures: the heuristic policy keeps count of them (Ruling 10)."""
     twin.captured[:] = state.captured
 
 
@@ -72,8 +71,8 @@ def same_stacks(state, twin, seat):
 
 
 @jit
-def no_outlook(state, looks):
-    """There is none beside the advice."""
+def no_action_features(state, features):
+    """There is none beside the heuristic policy."""
 
 
 REMEMBER = {"samurai": remember_captures}
@@ -138,7 +137,7 @@ def gather(n, games, truths, twins, seats, rng, words, others, scores, seen, see
 
 
 def redetermine_all(states, seats, seed):
-    """Determinize each record for its seat, with a stream that hangs on nothing but its place."""
+    """Determinize each record for its seat, with a stream that depends on nothing but its place."""
     rng = np.empty(1, np.uint64)
     for i in range(states.shape[0]):
         rng[0] = seed + np.uint64(i)
@@ -155,8 +154,8 @@ def first_seen(truths, twins, seats, seen, seen_too):
     return -1
 
 
-def first_advised(truths, twins, seats, words, others, scores, scores_too, looks, looks_too):
-    """The first pair of which the mover's legal actions, advice or outlook differ, -1 if there is none."""
+def first_difference_of_heuristics(truths, twins, seats, words, others, scores, scores_too, features, features_too):
+    """The first pair that differs in legal actions, heuristic policy or action features; -1 if there is none."""
     for i in range(truths.shape[0]):
         if truths[i].seat != seats[i] or truths[i].over:
             continue
@@ -165,9 +164,9 @@ def first_advised(truths, twins, seats, words, others, scores, scores_too, looks
         legal(twins[i], others)
         heuristic_policy(truths[i], scores)
         heuristic_policy(twins[i], scores_too)
-        outlook(truths[i], looks)
-        outlook(twins[i], looks_too)
-        if (words != others).any() or (scores != scores_too).any() or (looks != looks_too).any():
+        action_features(truths[i], features)
+        action_features(twins[i], features_too)
+        if (words != others).any() or (scores != scores_too).any() or (features != features_too).any():
             return i
     return -1
 
@@ -187,10 +186,10 @@ class Search:
         shared["remember"] = REMEMBER.get(game.name, nothing)
         shared["same_events"] = SAME_EVENTS.get(game.name, no_events)
         shared["draw_alike"] = DRAW_ALIKE.get(game.name, nothing)
-        shared["outlook"] = no_outlook if c.action_features is None else c.action_features
+        shared["action_features"] = no_action_features if c.action_features is None else c.action_features
         self.gather = bind(gather, game.name, shared | {"observe": c.observe["flat"]})
         self.redetermine_all = bind(redetermine_all, game.name, shared)
-        self.first_advised = bind(first_advised, game.name, shared)
+        self.first_difference_of_heuristics = bind(first_difference_of_heuristics, game.name, shared)
         self.first_seen = {
             name: bind(first_seen, f"{game.name}.{name}", {"observe": function}) for name, function in c.observe.items()
         }
@@ -201,7 +200,7 @@ class Search:
         """Compare some pairs of positions; how many of them were not the same record.
 
         Raises:
-            AssertionError: something hangs on what is hidden; the text says what and how to play it again.
+            AssertionError: something depends on what is hidden; the text says what and how to play it again.
         """
         variant = self.variant
         games, truths, twins = variant.new(2), variant.new(PAIRS), variant.new(PAIRS)
@@ -211,7 +210,7 @@ class Search:
 
         def agree(wrong: int, what: str) -> None:
             again = f"Search(parse_variant({variant.spec!r})).batch({seed})"
-            assert wrong < 0, f"{what} of seat {seats[wrong]} hang on what is hidden from it: {again}, pair {wrong}"
+            assert wrong < 0, f"{what} of seat {seats[wrong]} depend on what is hidden from it: {again}, pair {wrong}"
 
         for name, compare in self.first_seen.items():
             agree(compare(truths, twins, seats, *self.seen[name]), f"the observations ({name})")
@@ -227,9 +226,9 @@ class Search:
             agree(int(differs.argmax()) if differs.any() else -1, f"determinized records (field {name!r})")
         variant.check(dealt)
         shape = (2, variant.num_actions, len(variant.game.action_features))
-        looks = np.zeros(shape, np.float32)
-        wrong = self.first_advised(truths, twins, seats, *self.words, *scores, *looks)
-        agree(wrong, "legal actions, advice or outlook")
+        features = np.zeros(shape, np.float32)
+        wrong = self.first_difference_of_heuristics(truths, twins, seats, *self.words, *scores, *features)
+        agree(wrong, "legal actions, heuristic policy or action features")
         return int((truths.view(np.uint8) != twins.view(np.uint8)).reshape(PAIRS, -1).any(1).sum())
 
 

@@ -234,7 +234,7 @@ class Readers:
     def new_arrays(self) -> bytes:
         """Positions as `learn_playouts` keeps them."""
         made, counts = io.BytesIO(), np.array([2, 3])
-        np.savez_compressed(made, looks=np.ones((5, 3), np.float32), worths=np.ones(5, np.float32), counts=counts)
+        np.savez_compressed(made, features=np.ones((5, 3), np.float32), worths=np.ones(5, np.float32), counts=counts)
         return made.getvalue()
 
 

@@ -5,11 +5,11 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.torture.inputs import subjects
-from tests.torture.inputs.subjects import SUBJECTS, Subject
+from tests.torture.inputs import programs
+from tests.torture.inputs.programs import PROGRAMS, Program
 
 CALLS = ("fsync", "replace")
-SHORT = 1  # faults of each kind and subject in the short form
+SHORT = 1  # faults of each kind and program in the short form
 
 
 def count_calls(name: str, folder: Path) -> Callable[[], None]:
@@ -40,14 +40,14 @@ def die_at(name: str, number: int, after: bool) -> Callable[[], None]:
     return lambda: setattr(os, name, call)
 
 
-def disturbed(subject: Subject, folder: Path, fault: Callable[[], None]) -> int:
-    """Run the subject with a fault; the exit status."""
+def disturbed(program: Program, folder: Path, fault: Callable[[], None]) -> int:
+    """Run the program with a fault; the exit status."""
 
     def work() -> None:
         fault()
-        subject.run(folder)
+        program.run(folder)
 
-    return subjects.end(subjects.start(work, folder.with_suffix(".told")))
+    return programs.end(programs.start(work, folder.with_suffix(".told")))
 
 
 def run(long: bool, seed: int) -> dict[str, int]:
@@ -64,32 +64,32 @@ def run(long: bool, seed: int) -> dict[str, int]:
         AssertionError: a program cannot go on, ends otherwise, or tells of a full disk in another way.
     """
     chance, counts = random.Random(seed), {"deaths": 0, "full disks": 0, "runs compared": 0}
-    subjects.warm_up()
-    with subjects.places() as place:
-        for name, subject in SUBJECTS.items():
-            expected, _ = subjects.undisturbed(subject, place(), name)
+    programs.warm_up()
+    with programs.places() as place:
+        for name, program in PROGRAMS.items():
+            expected, _ = programs.undisturbed(program, place(), name)
 
             for call in CALLS:
                 folder = place()
-                assert disturbed(subject, folder, count_calls(call, folder)) == 0
+                assert disturbed(program, folder, count_calls(call, folder)) == 0
                 calls = folder.with_suffix(".calls")
                 number = int(calls.read_text(encoding="utf-8")) if calls.exists() else 0
                 faults = [(k, after) for k in range(1, number + 1) for after in (False, True)]
                 for k, after in faults if long else chance.sample(faults, min(SHORT, len(faults))):
                     folder, what = place(), f"{name} dies {'after' if after else 'before'} {call} {k} of {number}"
-                    assert disturbed(subject, folder, die_at(call, k, after)) == 9, what
+                    assert disturbed(program, folder, die_at(call, k, after)) == 9, what
                     counts["deaths"] += 1
-                    subjects.go_on(subject, folder, expected, what)
+                    programs.go_on(program, folder, expected, what)
                     counts["runs compared"] += 1
             for _ in range(20 if long else SHORT):
                 folder, size = place(), int(10 ** chance.uniform(2.7, 5.0))
                 what = f"{name} on a disk that is full after {size} bytes of a file"
-                status = disturbed(subject, folder, lambda size=size: subjects.limit_files(size))
+                status = disturbed(program, folder, lambda size=size: programs.limit_files(size))
                 told = folder.with_suffix(".told").read_text(encoding="utf-8", errors="replace")
                 assert status in (0, 1), f"{what}: {told[-2000:]}"
                 if status:
                     assert len(told) < 300 and told.count("\n") == 1 and told.startswith("error: "), f"{what}: {told}"
                     counts["full disks"] += 1
-                subjects.go_on(subject, folder, expected, what)
+                programs.go_on(program, folder, expected, what)
                 counts["runs compared"] += 1
     return counts

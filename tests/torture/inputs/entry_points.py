@@ -1,6 +1,6 @@
-"""The public doors: each with arguments that are right, of which the campaign replaces some.
+"""The public entry points: each with arguments that are right, of which the campaign replaces some.
 
-A door's parameters are those of its signature; what is right for each is made anew for every call.
+A entry point's parameters are those of its signature; what is right for each is made again for every call.
 """
 
 import inspect
@@ -36,7 +36,7 @@ OBJECTS = ("variant", "position", "agent", "agents", "environment")
 
 
 @dataclass
-class Door:
+class EntryPoint:
     """A public function.
 
     Attributes:
@@ -66,8 +66,8 @@ class Door:
         self.fuzzed = [name for name in self.right if name not in OBJECTS]
 
 
-def all_doors(rng: random.Random) -> Iterator[Door]:
-    """The doors, with objects in random states; over and over for others."""
+def all_entry_points(rng: random.Random) -> Iterator[EntryPoint]:
+    """The entry points, with objects in random states; over and over for others."""
     for variant in (make_variant("samurai", 2), make_variant("samurai_card", 2), make_variant("samurai_spirit", 3)):
         yield from of_positions(variant, rng)
         yield from of_variants(variant)
@@ -81,7 +81,7 @@ def some_position(variant: Variant, rng: random.Random) -> Position:
     return play_random(Position(variant, rng.randrange(2**63)), rng, rng.choice([0, 3, 20, 60, 10**9]))
 
 
-def of_positions(variant: Variant, rng: random.Random) -> Iterator[Door]:
+def of_positions(variant: Variant, rng: random.Random) -> Iterator[EntryPoint]:
     """Positions and records of games."""
     position = some_position(variant, rng)
     record = GameRecord(variant, rng.randrange(2**63))
@@ -96,15 +96,15 @@ def of_positions(variant: Variant, rng: random.Random) -> Iterator[Door]:
         if arguments["out"] is not None:
             assert given is arguments["out"]
 
-    def of_position(name: str, right: Right, check: Any = legal, function: Any = None) -> Door:
+    def of_position(name: str, right: Right, check: Any = legal, function: Any = None) -> EntryPoint:
         call = function or getattr(position, name)
-        return Door(f"Position.{name} [{variant}]", call, right, check, position.hash)
+        return EntryPoint(f"Position.{name} [{variant}]", call, right, check, position.hash)
 
     def determinized(given: Position, arguments: dict[str, Any]) -> None:
         variant.check(given.states)
         assert np.array_equal(given.observe(int(arguments["seat"])), position.observe(int(arguments["seat"])))
 
-    yield Door(f"Position [{variant}]", Position, {"variant": lambda: variant, "seed": seed})
+    yield EntryPoint(f"Position [{variant}]", Position, {"variant": lambda: variant, "seed": seed})
     yield of_position("legal_mask", {"out": lambda: np.zeros(variant.num_actions, np.int8)}, written)
     for name in variant.game.encodings:
         shape = variant.encoding(name).shape
@@ -113,37 +113,39 @@ def of_positions(variant: Variant, rng: random.Random) -> Iterator[Door]:
     yield of_position("determinized", {"seat": seat, "rng": key}, determinized)
     yield of_position("step", {"action": lambda: (position.legal_actions() or [0])[0]})
     yield of_position("reset", {"seed": seed})
-    yield Door("GameRecord.append", record.append, {"action": lambda: (record.position.legal_actions() or [0])[0]})
-    yield Door("GameRecord", GameRecord, {"variant": lambda: variant, "seed": seed, "tags": lambda: {"a": "b"}})
+    yield EntryPoint(
+        "GameRecord.append", record.append, {"action": lambda: (record.position.legal_actions() or [0])[0]}
+    )
+    yield EntryPoint("GameRecord", GameRecord, {"variant": lambda: variant, "seed": seed, "tags": lambda: {"a": "b"}})
     right = {"variant": lambda: variant, "seed": seed, "actions": list, "tags": dict}
-    yield Door("GameRecord.from_actions", GameRecord.from_actions, right)
-    yield Door("perft", perft, {"position": lambda: end, "depth": lambda: 1})
-    yield Door("walk", walk, {"position": position.clone, "plies": lambda: 2})
+    yield EntryPoint("GameRecord.from_actions", GameRecord.from_actions, right)
+    yield EntryPoint("perft", perft, {"position": lambda: end, "depth": lambda: 1})
+    yield EntryPoint("walk", walk, {"position": position.clone, "plies": lambda: 2})
     game = variant.game
     shown: Right = {"state": lambda: position.state, "viewer": lambda: None}
-    yield Door(f"text [{variant}]", game.text, shown)
-    yield Door(f"scene [{variant}]", game.scene, {**shown, "last": tuple})
+    yield EntryPoint(f"text [{variant}]", game.text, shown)
+    yield EntryPoint(f"scene [{variant}]", game.scene, {**shown, "last": tuple})
 
 
-def of_variants(variant: Variant) -> Iterator[Door]:
+def of_variants(variant: Variant) -> Iterator[EntryPoint]:
     """What is fixed before a game begins."""
     game, states = variant.game, np.concatenate([Position(variant, seed).states for seed in range(3)])
     options: Right = {name: (lambda v=value: v) for name, value in variant.options.items()}
     players = lambda: variant.num_players  # noqa: E731
-    yield Door(f"{game.name}.variant", game.variant, {"num_players": players, **options})
-    yield Door("make_variant", make_variant, {"game": lambda: game.name, "num_players": players, **options})
-    yield Door("find_game", find_game, {"name": lambda: game.name})
-    yield Door("parse_variant", parse_variant, {"spec": lambda: variant.spec})
+    yield EntryPoint(f"{game.name}.variant", game.variant, {"num_players": players, **options})
+    yield EntryPoint("make_variant", make_variant, {"game": lambda: game.name, "num_players": players, **options})
+    yield EntryPoint("find_game", find_game, {"name": lambda: game.name})
+    yield EntryPoint("parse_variant", parse_variant, {"spec": lambda: variant.spec})
     for method in (variant.encoding, variant.encoding_name):
-        yield Door(f"Variant.{method.__name__}", method, {"name": lambda: None})
-    yield Door("Variant.new", variant.new, {"count": lambda: 2}, counts=("count",))
-    yield Door("Variant.check", variant.check, {"states": lambda: states})
+        yield EntryPoint(f"Variant.{method.__name__}", method, {"name": lambda: None})
+    yield EntryPoint("Variant.new", variant.new, {"count": lambda: 2}, counts=("count",))
+    yield EntryPoint("Variant.check", variant.check, {"states": lambda: states})
     encoding, seen = variant.encoding(), Position(variant).observe(0)
     block = encoding.blocks[0].name
-    yield Door("Encoding.view", encoding.view, {"observation": lambda: seen, "name": lambda: block})
+    yield EntryPoint("Encoding.view", encoding.view, {"observation": lambda: seen, "name": lambda: block})
 
 
-def of_batches(variant: Variant, rng: random.Random) -> Iterator[Door]:
+def of_batches(variant: Variant, rng: random.Random) -> Iterator[EntryPoint]:
     """The rules over arrays of states."""
     batch, positions = GameBatch(variant), [some_position(variant, rng) for _ in range(3)]
     states = np.concatenate([position.states for position in positions])
@@ -167,13 +169,13 @@ def of_batches(variant: Variant, rng: random.Random) -> Iterator[Door]:
     def sound(given: Any, arguments: dict[str, Any]) -> None:
         variant.check(np.asarray(arguments["states"]))
 
-    yield Door("GameBatch.reset", batch.reset, {"seeds": lambda: np.array([1, 2, 3])})
+    yield EntryPoint("GameBatch.reset", batch.reset, {"seeds": lambda: np.array([1, 2, 3])})
     for name, right in every.items():
         counts = ("steps",) if name == "play_random" else ()
-        yield Door(f"GameBatch.{name} [{variant}]", getattr(batch, name), right, sound, counts=counts)
+        yield EntryPoint(f"GameBatch.{name} [{variant}]", getattr(batch, name), right, sound, counts=counts)
 
 
-def of_environments(variant: Variant, rng: random.Random) -> Iterator[Door]:
+def of_environments(variant: Variant, rng: random.Random) -> Iterator[EntryPoint]:
     """The three kinds of environment."""
     name, seed = variant.game.name, lambda: 3
     common: Right = {
@@ -196,23 +198,25 @@ def of_environments(variant: Variant, rng: random.Random) -> Iterator[Door]:
     def told(given: Any, arguments: dict[str, Any]) -> None:
         variant.check(vector.states)
 
-    yield Door("GameAEC", GameAEC, {**common, **render, "viewer": lambda: None})
-    yield Door("GameEnv", GameEnv, {**common, **render, "opponents": lambda: "random", "seat": lambda: 0})
+    yield EntryPoint("GameAEC", GameAEC, {**common, **render, "viewer": lambda: None})
+    yield EntryPoint("GameEnv", GameEnv, {**common, **render, "opponents": lambda: "random", "seat": lambda: 0})
     shared: Right = {"num_envs": lambda: 2, "autoreset_mode": lambda: "SameStep", "threads": lambda: 1}
-    yield Door("GameVectorEnv", GameVectorEnv, {**common, **shared}, counts=("num_envs", "threads"))
-    yield Door("GameAEC.step", aec.step, {"action": lambda: choice(aec.position)()})
-    yield Door("GameAEC.observe", aec.observe, {"agent": lambda: "player_0"})
-    yield Door("GameAEC.reset", aec.reset, {"seed": seed, "options": lambda: None})
-    yield Door("GameEnv.step", single.step, {"action": lambda: choice(single.position)()})
-    yield Door("GameEnv.reset", single.reset, {"seed": seed, "options": lambda: None})
+    yield EntryPoint("GameVectorEnv", GameVectorEnv, {**common, **shared}, counts=("num_envs", "threads"))
+    yield EntryPoint("GameAEC.step", aec.step, {"action": lambda: choice(aec.position)()})
+    yield EntryPoint("GameAEC.observe", aec.observe, {"agent": lambda: "player_0"})
+    yield EntryPoint("GameAEC.reset", aec.reset, {"seed": seed, "options": lambda: None})
+    yield EntryPoint("GameEnv.step", single.step, {"action": lambda: choice(single.position)()})
+    yield EntryPoint("GameEnv.reset", single.reset, {"seed": seed, "options": lambda: None})
     actions = lambda: np.array([choice_of(vector.states[i : i + 1], variant) for i in range(3)])  # noqa: E731
-    yield Door("GameVectorEnv.step", vector.step, {"actions": actions}, told, vector.states.tobytes)
+    yield EntryPoint("GameVectorEnv.step", vector.step, {"actions": actions}, told, vector.states.tobytes)
     right: Right = {"seed": lambda: np.array([1, 2, 3]), "options": lambda: {"reset_mask": mask}}
-    yield Door("GameVectorEnv.reset", vector.reset, right, told, vector.states.tobytes)
+    yield EntryPoint("GameVectorEnv.reset", vector.reset, right, told, vector.states.tobytes)
     masks: Right = {"seed": lambda: None, "mask": lambda: mask}
-    yield Door("reset_mask", lambda seed, mask: vector.reset(seed=seed, options={"reset_mask": mask}), masks, told)
-    yield Door("GameVectorEnv.restore", vector.restore, {"states": lambda: states}, told, vector.states.tobytes)
-    yield Door("Seeds.next", Seeds().next, {"seed": seed})
+    yield EntryPoint(
+        "reset_mask", lambda seed, mask: vector.reset(seed=seed, options={"reset_mask": mask}), masks, told
+    )
+    yield EntryPoint("GameVectorEnv.restore", vector.restore, {"states": lambda: states}, told, vector.states.tobytes)
+    yield EntryPoint("Seeds.next", Seeds().next, {"seed": seed})
 
 
 def choice_of(states: np.ndarray, variant: Variant) -> int:
@@ -222,7 +226,7 @@ def choice_of(states: np.ndarray, variant: Variant) -> int:
     return (position.legal_actions() or [0])[0]
 
 
-def of_agents(variant: Variant, rng: random.Random) -> Iterator[Door]:
+def of_agents(variant: Variant, rng: random.Random) -> Iterator[EntryPoint]:
     """Players and what they are made of; one that chooses is held to legal actions."""
     positions = [play_random(Position(variant, rng.randrange(2**63)), rng, rng.randrange(20)) for _ in range(3)]
     states, keys = np.concatenate([p.states for p in positions]), np.arange(3, dtype=np.uint64)
@@ -235,27 +239,27 @@ def of_agents(variant: Variant, rng: random.Random) -> Iterator[Door]:
             position.step(action)
 
     for spec in PLAYERS:
-        yield Door(f"{spec}.act", make_agent(spec, variant).act, right, legal, states.tobytes)
-    yield Door("search", make_agent("mcts:4", variant).search, right)
-    yield Door("action_values", make_agent("rollout:1", variant).action_values, right)
-    yield Door("evaluate", make_agent("untrained", variant).evaluate, {"states": lambda: states})
+        yield EntryPoint(f"{spec}.act", make_agent(spec, variant).act, right, legal, states.tobytes)
+    yield EntryPoint("search", make_agent("mcts:4", variant).search, right)
+    yield EntryPoint("action_values", make_agent("rollout:1", variant).action_values, right)
+    yield EntryPoint("evaluate", make_agent("untrained", variant).evaluate, {"states": lambda: states})
     for quick in (False, True):
         compute = ActionFeatures(variant, quick).compute
-        yield Door("ActionFeatures.compute", compute, {"states": lambda: states}, unchanged=states.tobytes)
+        yield EntryPoint("ActionFeatures.compute", compute, {"states": lambda: states}, unchanged=states.tobytes)
     agents = lambda: [make_agent("random", variant)]  # noqa: E731
     seats, seeds = (lambda: np.zeros((2, 2), np.int64)), (lambda: np.array([1, 2], np.uint64))
-    yield Door(
+    yield EntryPoint(
         "play_games", play_games, {"variant": lambda: variant, "agents": agents, "seating": seats, "seeds": seeds}
     )
     two = lambda: [make_agent("random", variant), make_agent("greedy", variant)]  # noqa: E731
     played: Right = {"variant": lambda: variant, "agents": two, "first": lambda: 0, "deals": lambda: 1}
     many = ("deals",)
-    yield Door("one_against_others", one_against_others, played, counts=many)
-    yield Door("win_share_against", win_share_against, played, counts=many)
+    yield EntryPoint("one_against_others", one_against_others, played, counts=many)
+    yield EntryPoint("win_share_against", win_share_against, played, counts=many)
     team: Right = {"variant": lambda: variant, "agent": lambda: agents()[0], "first": lambda: 0, "deals": lambda: 1}
-    yield Door("team_win_rate", team_win_rate, team, counts=many)
+    yield EntryPoint("team_win_rate", team_win_rate, team, counts=many)
     steps: Right = {"seeds": lambda: keys, "steps": lambda: states["steps"].copy(), "salt": lambda: 1}
-    yield Door("decision_keys", decision_keys, steps)
+    yield EntryPoint("decision_keys", decision_keys, steps)
     picked: Right = {"rng": lambda: stream(1), "actions": lambda: np.zeros(3, np.int64)}
     masks = lambda: np.stack([p.legal_mask() for p in positions])  # noqa: E731
 
@@ -263,8 +267,8 @@ def of_agents(variant: Variant, rng: random.Random) -> Iterator[Door]:
         rows = np.asarray(arguments.get("masks", arguments.get("probabilities")))
         assert (rows[np.arange(len(rows)), np.asarray(arguments["actions"])] > 0).all()
 
-    yield Door("pick_legal", pick_legal, {"masks": masks, **picked}, chosen)
+    yield EntryPoint("pick_legal", pick_legal, {"masks": masks, **picked}, chosen)
     chances = lambda: masks() / masks().sum(1, keepdims=True, dtype=np.float32)  # noqa: E731
-    yield Door("sample", sample, {"probabilities": chances, **picked}, chosen)
-    yield Door("rotations", rotations, {"num_players": lambda: 3}, counts=("num_players",))
-    yield Door("make_agent", make_agent, {"spec": lambda: "greedy", "variant": lambda: variant})
+    yield EntryPoint("sample", sample, {"probabilities": chances, **picked}, chosen)
+    yield EntryPoint("rotations", rotations, {"num_players": lambda: 3}, counts=("num_players",))
+    yield EntryPoint("make_agent", make_agent, {"spec": lambda: "greedy", "variant": lambda: variant})

@@ -48,7 +48,7 @@ chunk = 2
 
 
 @dataclass(frozen=True)
-class Subject:
+class Program:
     """A program.
 
     Attributes:
@@ -66,14 +66,14 @@ def as_bytes(tensors: dict[str, Any]) -> dict[str, bytes]:
 
 
 def network(run: Path) -> object:
-    """The network of a run and what its card says that does not hang on the clock."""
+    """The network of a run and what its card says that does not depend on the clock."""
     notes = read_card(run).notes
     curve = [{name: value for name, value in point.items() if name != "seconds"} for point in notes.get("curve", ())]
     told = {name: notes.get(name) for name in ("steps", "updates", "gradient_steps", "games", "worth_of_choices")}
     return as_bytes(load_network(run).state_dict()), curve, told
 
 
-def training(**changes: Any) -> Subject:
+def training(**changes: Any) -> Program:
     """A training run."""
 
     def run(folder: Path) -> None:
@@ -84,11 +84,11 @@ def training(**changes: Any) -> Subject:
         checkpoint = as_bytes(load_file(folder / "run" / "checkpoint.safetensors"))
         return checkpoint, network(folder / "run"), (folder / "run" / "curve.png").read_bytes()
 
-    return Subject(run, outcome)
+    return Program(run, outcome)
 
 
 def play_out(folder: Path) -> None:
-    """Learn from play-outs."""
+    """Learn from rollouts."""
     small = {"rollouts": "rollout:2,potential_weight=4", "deals": 48, "hidden": (8,), "action_width": 8, "epochs": 2}
     distill_rollouts.learn(distill_rollouts.Config(folder / "run", processes=1, **small), QUIET)
 
@@ -175,15 +175,15 @@ def compile_into_cache(folder: Path) -> None:
         assert found == 9900, f"{found} instead of 9900"
 
 
-SUBJECTS = {
+PROGRAMS = {
     "training": training(),
     "expert iteration": training(expert="puct:4,net=self", imitation_steps=256, opponents=("past",)),
-    "play-outs": Subject(play_out, played_out),
-    "tournament": Subject(meet, met),
-    "leaderboard": Subject(lead, lambda folder: shares(folder / "small" / "results.json")),
-    "gains": Subject(gain, gained),
-    "records": Subject(write_records, records),
-    "numba cache": Subject(compile_into_cache, lambda folder: None),
+    "rollouts": Program(play_out, played_out),
+    "tournament": Program(meet, met),
+    "leaderboard": Program(lead, lambda folder: shares(folder / "small" / "results.json")),
+    "gains": Program(gain, gained),
+    "records": Program(write_records, records),
+    "numba cache": Program(compile_into_cache, lambda folder: None),
 }
 
 
@@ -222,30 +222,30 @@ def end(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def outcome(subject: Subject, folder: Path) -> object:
-    """What a subject left, read in a process of its own (torch must not compute in this one)."""
+def outcome(program: Program, folder: Path) -> object:
+    """What a program left, read in a process of its own (torch must not compute in this one)."""
     answer = folder.with_suffix(".outcome")
 
     def read() -> None:
-        answer.write_text(repr(subject.outcome(folder)), encoding="utf-8")
+        answer.write_text(repr(program.outcome(folder)), encoding="utf-8")
 
     told = folder.with_suffix(".told")
     assert end(start(read, told)) == 0, told.read_text(encoding="utf-8")
     return answer.read_text(encoding="utf-8")
 
 
-def go_on(subject: Subject, folder: Path, expected: object, reproducer: str) -> None:
-    """Let the subject come to its end, whatever was done to it before, and compare; None as `expected` is anything.
+def go_on(program: Program, folder: Path, expected: object, reproducer: str) -> None:
+    """Let the program come to its end, whatever was done to it before, and compare; None as `expected` is anything.
 
     Raises:
         AssertionError: it does not end, or not with what it must.
     """
     told = folder.with_suffix(".told")
-    status = end(start(lambda: subject.run(folder), told))
+    status = end(start(lambda: program.run(folder), told))
     assert status == 0, f"{reproducer}: cannot go on ({status}): {told.read_text(encoding='utf-8')[-2000:]}"
     left = [path.name for path in folder.rglob(".*.tmp")]
     assert not left, f"{reproducer}: left behind: {left}"
-    assert expected is None or outcome(subject, folder) == expected, f"{reproducer}: another end"
+    assert expected is None or outcome(program, folder) == expected, f"{reproducer}: another end"
 
 
 @contextmanager
@@ -266,14 +266,14 @@ def places() -> Iterator[Callable[[], Path]]:
         shutil.rmtree(root)
 
 
-def undisturbed(subject: Subject, folder: Path, name: str) -> tuple[object, float]:
-    """What the subject ends with when nothing happens, and after how many seconds."""
+def undisturbed(program: Program, folder: Path, name: str) -> tuple[object, float]:
+    """What the program ends with when nothing happens, and after how many seconds."""
     for _ in range(2):  # the first fills caches
         shutil.rmtree(folder)
         folder.mkdir()
         began = time.monotonic()
-        go_on(subject, folder, None, f"{name} undisturbed")
-    return outcome(subject, folder), time.monotonic() - began
+        go_on(program, folder, None, f"{name} undisturbed")
+    return outcome(program, folder), time.monotonic() - began
 
 
 def limit_files(size: int) -> None:
