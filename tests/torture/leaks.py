@@ -2,8 +2,9 @@
 
 Games are played twice at once: once as they are, once with what a seat cannot know dealt in another way. As long as
 the seat sees the same, the raw bytes of determinized states, observations, text, pictures, heuristic policy, action
-features and legal actions have to be the same too. python -c "from tests.torture.leaks import run;
-print(run(long=False, seed=0))"
+features and legal actions have to be the same too.
+
+    python -c "from tests.torture.leaks import run; print(run(long=False, seed=0))"
 """
 
 from typing import Any
