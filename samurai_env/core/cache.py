@@ -7,10 +7,11 @@ checked before anything is unpickled. What does not pass is compiled again and w
 The hash finds damage, not malice: whoever may write to the folder can run code.
 """
 
+import gc
 import hashlib
 import pickle
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,21 @@ def _name(key: Any) -> str:
     return hashlib.sha256(repr((key, checked)).encode()).hexdigest()
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Look for no garbage while numba is loaded: its many lasting objects set off full collections that find nothing.
+
+    One such collection took a twelfth of the time to the first step of a new process.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 class Cache(FunctionCache):
     """numba's cache of one function, with `Entries` for files.
 
@@ -94,7 +110,8 @@ class Cache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled code for a signature; None if it is to be compiled."""
         try:
-            return super().load_overload(sig, target_context)
+            with _no_collection():
+                return super().load_overload(sig, target_context)
         except Exception:  # such as a library whose new release cannot read what the old one wrote
             return None
 

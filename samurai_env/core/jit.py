@@ -61,9 +61,10 @@ def source_stamp(folders: frozenset[Path]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _source_folder(function: Callable[..., Any]) -> Path:
-    """The folder that holds a function: the whole package of a game, otherwise that of its file."""
-    folder, games = Path(function.__code__.co_filename).resolve().parent, PACKAGE / "games"
+@cache
+def _source_folder(file: str) -> Path:
+    """The folder that the functions in a file belong to: the whole package of a game, otherwise that of the file."""
+    folder, games = Path(file).resolve().parent, PACKAGE / "games"
     return games / folder.relative_to(games).parts[0] if games in folder.parents else folder
 
 
@@ -75,7 +76,7 @@ def _folders_behind(function: Callable[..., Any]) -> frozenset[Path]:
         getattr(module, name, None) for module in called if isinstance(module, types.ModuleType) for name in names
     ]
     behind: list[frozenset[Path]] = [getattr(dispatcher, "source_folders", frozenset()) for dispatcher in called]
-    return frozenset({PACKAGE / "core", _source_folder(function)}.union(*behind))
+    return frozenset({PACKAGE / "core", _source_folder(function.__code__.co_filename)}.union(*behind))
 
 
 def jit(function: Callable[..., Any], inline: bool = False) -> Any:
