@@ -19,9 +19,12 @@ position, so a record also guards against a change of the rules. The seed gives 
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
+from samurai_env.core.batch import batch_kernels
 from samurai_env.core.checks import checked_seed
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
@@ -139,23 +142,20 @@ class GameRecord:
 
     def moves(self) -> Iterator[tuple[int, str]]:
         """The seat and the text of each move; the last may be half made."""
-        position = Position(self.variant, self.seed)
-        before, decisions = position.clone(), []
-        for i, action in enumerate(self.actions):
-            position.step(action)
-            decisions.append(action)
-            if not position.mid_move or i + 1 == len(self.actions):
-                yield before.seat, self.variant.game.format_move(before.states[0], decisions)
-                before, decisions = position.clone(), []
+        return _moves(self.variant, self._states(), self.actions)
 
     def to_text(self) -> str:
         """The record as text, which `parse` reads."""
-        lines = [f"{TITLE} {VERSION}", f"variant: {self.variant.spec}", f"seed: {self.seed}"]
-        lines += [f"tag {name}: {value}" for name, value in self.tags.items()]
-        lines.append("")
-        lines += [f"{number}. {seat} {text}" for number, (seat, text) in enumerate(self.moves(), 1)]
-        lines += [f"result: {_result(self._last)}", f"hash: {self._last.hash()}", ""]
-        return "\n".join(lines)
+        return record_text(self.variant, self.seed, self.tags, self._states(), self.actions)
+
+    def _states(self) -> np.ndarray:
+        """The states from the first to the last, one more than decisions."""
+        position, rows = Position(self.variant, self.seed), [b""] * (len(self.actions) + 1)
+        rows[0] = position.states.tobytes()
+        for i, action in enumerate(self.actions, 1):
+            position.step(action)
+            rows[i] = position.states.tobytes()
+        return np.frombuffer(bytearray().join(rows), self.variant.dtype)
 
     @classmethod
     def parse(cls, text: str) -> "GameRecord":
@@ -187,6 +187,41 @@ class GameRecord:
             line = data.count(b"\n", 0, error.start) + 1
             raise RecordError(line, f"byte {data[error.start]:#04x} is not UTF-8 text") from None
         return cls.parse(text)
+
+
+def record_text(
+    variant: Variant, seed: int, tags: Mapping[str, str], states: np.ndarray, actions: Sequence[int]
+) -> str:
+    """The text of a record whose states are known, such as those of a game that was played in a batch.
+
+    Args:
+        variant: the game, number of players and options.
+        seed: seed of the game.
+        tags: as `GameRecord` takes them.
+        states: states (decisions + 1,): before each decision, and the last. Nothing is checked.
+        actions: the decisions.
+
+    Returns:
+        What `GameRecord.to_text` of these decisions returns.
+    """
+    position = Position(variant, seed)
+    position.states[0] = states[-1]
+    lines = [f"{TITLE} {VERSION}", f"variant: {variant.spec}", f"seed: {seed}"]
+    lines += [f"tag {name}: {value}" for name, value in tags.items()]
+    lines.append("")
+    moves = _moves(variant, states, actions)
+    lines += [f"{number}. {seat} {text}" for number, (seat, text) in enumerate(moves, 1)]
+    lines += [f"result: {_result(position)}", f"hash: {position.hash()}", ""]
+    return "\n".join(lines)
+
+
+def _moves(variant: Variant, states: np.ndarray, actions: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """The seat and the text of each move; for arguments see `record_text`."""
+    half_made, seats, first = batch_kernels(variant.game).is_mid_move, states["seat"].tolist(), 0
+    for last in range(1, len(states)):
+        if last == len(actions) or not half_made(states, last):
+            yield seats[first], variant.game.format_move(states[first], list(actions[first:last]))
+            first = last
 
 
 def _result(position: Position) -> str:
