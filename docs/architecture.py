@@ -26,6 +26,7 @@ PACKAGES = ("samurai_env", "agents", "experiments")
 ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
     (("experiments/*.py", ("experiments",)),),
     (
+        ("experiments/datasets", ("experiments.datasets",)),
         ("experiments/benchmark", ("experiments.benchmark",)),
         ("experiments/training", ("experiments.training",)),
         ("experiments/evaluation", ("experiments.evaluation",)),

@@ -1,0 +1,145 @@
+"""Playing and writing one shard of a dataset; it depends on nothing but the origin, its number and its games."""
+
+import hashlib
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from agents.api import Agent
+from agents.arena import play_games
+from experiments.datasets.columns import group_rows, rows_of_bytes, schema
+from experiments.datasets.manifest import Origin, Shard, parquet_file, records_file
+from experiments.evaluation.matches import warm_agent
+from samurai_env.core.variant_spec import parse_variant
+from samurai_env.files.atomic_write import write_atomically
+from samurai_env.game_batch import GameBatch
+from samurai_env.game_record import record_text
+
+Task = tuple[str, Origin, int, int]  # folder, origin, number of the shard, how many games it has
+COMPRESSION_LEVEL = 3  # of zstd
+
+
+class Recorder:
+    """An agent whose decisions are kept.
+
+    Attributes:
+        states: states before its decisions, one array a call.
+        actions: int64, what it chose, one array a call.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self.states: list[np.ndarray] = []
+        self.actions: list[np.ndarray] = []
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """See `agents.api.Agent.act`."""
+        before = _copy(states)
+        actions = self._agent.act(states, keys)
+        self.states.append(before)
+        self.actions.append(np.array(actions))
+        return actions
+
+
+class Played(NamedTuple):
+    """The games of a shard, their decisions in order of game and step."""
+
+    first: int
+    """Number of the first game in the dataset."""
+    deals: np.ndarray
+    """int64 (games,): seeds."""
+    returns: np.ndarray
+    """float64 (games, seats)."""
+    states: np.ndarray
+    """States (decisions,), before each decision."""
+    game: np.ndarray
+    """int64 (decisions,): the game in the shard."""
+    agent: np.ndarray
+    """int8 (decisions,): who decided, see `Origin.names`."""
+    action: np.ndarray
+    """int64 (decisions,)."""
+
+
+def play(origin: Origin, number: int, games: int) -> Played:
+    """Play the games of a shard."""
+    variant, first = parse_variant(origin.variant), number * origin.shard_games
+    numbers = range(first, first + games)
+    deals = np.array([origin.deal(game) for game in numbers])
+    seating = np.array([[origin.names.index(spec) for spec in origin.seating(game)] for game in numbers])
+    recorders = [Recorder(warm_agent(spec, origin.variant)) for spec in origin.names]
+    returns = play_games(variant, recorders, seating, deals)
+    states = np.concatenate([part.view(np.void) for each in recorders for part in each.states]).view(variant.dtype)
+    action = np.concatenate([part for each in recorders for part in each.actions])
+    by_deal = np.argsort(deals)
+    game = by_deal[np.searchsorted(deals, states["seed"].astype(np.int64), sorter=by_deal)]
+    order = np.lexsort((states["steps"], game))
+    states, game, action = states.view(np.void)[order].view(variant.dtype), game[order], action[order]
+    return Played(first, deals, returns, states, game, seating[game, states["seat"]].astype(np.int8), action)
+
+
+def parquet(origin: Origin, number: int, played: Played) -> bytes:
+    """The Parquet file of a shard."""
+    batch, wanted = GameBatch(parse_variant(origin.variant)), schema(origin, number)
+    counts = np.bincount(played.game, minlength=len(played.deals))
+    decision = np.arange(len(played.game)) - (counts.cumsum() - counts)[played.game]
+    file = BytesIO()
+    with pq.ParquetWriter(
+        file,
+        wanted,
+        compression="zstd",
+        compression_level=COMPRESSION_LEVEL,
+        use_dictionary=["game", "seat", "agent", "action", "return"],
+        write_statistics=["game", "decision"],
+    ) as writer:
+        for start in range(0, len(played.game), group_rows(origin)):
+            rows = slice(start, start + group_rows(origin))
+            states, game = played.states[rows], played.game[rows]
+            seat = states["seat"]
+            columns = [
+                pa.array(played.first + game),
+                pa.array(decision[rows].astype(np.int32)),
+                pa.array(seat.astype(np.int8)),
+                pa.array(played.agent[rows]),
+                pa.array(played.action[rows].astype(np.int16)),
+                pa.array(played.returns[game, seat].astype(np.float32)),
+                rows_of_bytes(np.packbits(batch.legal_masks(states), axis=1, bitorder="little")),
+                rows_of_bytes(batch.observe(states, encoding=origin.encoding)),
+            ]
+            writer.write_batch(pa.record_batch(columns, schema=wanted))
+    return file.getvalue()
+
+
+def records(origin: Origin, played: Played) -> bytes:
+    """The records of a shard's games, one after the other."""
+    variant = parse_variant(origin.variant)
+    ends = np.bincount(played.game, minlength=len(played.deals)).cumsum()
+    last = _copy(played.states[ends - 1])
+    GameBatch(variant).apply(last, played.action[ends - 1])
+    texts, start = [], 0
+    for game, end in enumerate(ends.tolist()):
+        number, states = played.first + game, np.empty(end - start + 1, variant.dtype)
+        states.view(np.void)[:-1] = played.states[start:end].view(np.void)
+        states[-1] = last[game]
+        tags = {"game": str(number)} | {f"player{seat}": spec for seat, spec in enumerate(origin.seating(number))}
+        texts.append(record_text(variant, int(played.deals[game]), tags, states, played.action[start:end].tolist()))
+        start = end
+    return "".join(texts).encode()
+
+
+def make_shard(task: Task) -> Shard:
+    """Worker: play a shard and write its two files."""
+    folder, origin, number, games = task
+    played = play(origin, number, games)
+    rows, texts = parquet(origin, number, played), records(origin, played)
+    write_atomically(records_file(Path(folder), number), texts)
+    write_atomically(parquet_file(Path(folder), number), rows)
+    return Shard(games, len(played.game), hashlib.sha256(rows).hexdigest(), hashlib.sha256(texts).hexdigest())
+
+
+def _copy(states: np.ndarray) -> np.ndarray:
+    """A copy as bytes: NumPy copies structured arrays field by field, which takes ten times as long."""
+    return np.ascontiguousarray(states).view(np.void).copy().view(states.dtype)
