@@ -146,7 +146,7 @@ def test_growth_is_measured_and_drawn(tmp_path, monkeypatch):
 
 
 def test_results_become_the_parts_of_the_page(tmp_path):
-    assert all("No results are kept yet" in part for part in page.page_parts(tmp_path).values())
+    assert all("No results are kept yet" in part for part in page.pages(tmp_path)[page.PAGE].values())
     head = {"variant": "samurai players=2", "version": "1", "commit": "abc", "machine": "m", "command": "bench"}
     rows = [a_row(median=1e6), a_row(who="peer 1", median=4e5, disturbed=True)]
     found = {**head, "rows": [peers.asdict(row) for row in rows], "missing": ["pgx is not installed"]}
@@ -155,7 +155,7 @@ def test_results_become_the_parts_of_the_page(tmp_path):
     memory = vars(scaling.memory(make_variant("samurai")))
     found = {**head, "games": [point], "simulations": [point], "memory": [memory]}
     (tmp_path / "growth.json").write_text(json.dumps(found))
-    made = page.page_parts(tmp_path)
+    made = page.pages(tmp_path)[page.PAGE]
     assert "| peer 1 | a game | 7, - | 1 | 1 | **400 k**\\* (1.00 to 20.00) | steps/s | 2.50 x |" in made["peers"]
     assert "- pgx is not installed.\n" in made["peers"]
     assert "2 players, 4 games, **5.00 M** (4.00 M to 6.00 M) steps/s" in made["growth"]

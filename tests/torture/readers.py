@@ -34,7 +34,6 @@ from agents.registry import make_agent
 from experiments import leaderboard
 from experiments.action_gaps import Config as GainsConfig
 from experiments.action_gaps import Gains
-from experiments.benchmark import page as bench_page
 from experiments.benchmark import page as speed_page
 from experiments.common import markdown as pages
 from experiments.cooperative import Wins
@@ -156,12 +155,12 @@ class Readers:
                 self.file("bench.json", lambda path: speed_page.speed([path])), kept("bench*.json"), json_spoiled
             ),
             "peers": lambda: Reader(
-                self.file("peers.json", lambda path: bench_page.page_parts(path.parent)),
+                self.file("peers.json", lambda path: speed_page.pages(path.parent)),
                 kept("peers.json"),
                 json_spoiled,
             ),
             "growth": lambda: Reader(
-                self.file("growth.json", lambda path: bench_page.page_parts(path.parent)),
+                self.file("growth.json", lambda path: speed_page.pages(path.parent)),
                 kept("growth.json"),
                 json_spoiled,
             ),
