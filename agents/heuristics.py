@@ -52,7 +52,8 @@ def bound_greedy_action(game: Game) -> Any:
 def row_of_logits(state, logits, features):
     """Write the heuristic policy's logits as the only feature."""
     heuristic_policy(state, logits)
-    features[:, 0] = logits
+    for action in range(logits.shape[0]):
+        features[action, 0] = logits[action]
 
 
 def row_of_features(state, logits, features):
@@ -76,8 +77,10 @@ def write_features(states, words, logits, out):
 @cache
 def _bound(game: Game, quick: bool) -> Any:
     k = game.kernels
+    if not quick and k.action_features is None:
+        return _bound(game, True)
     owner = f"{game.name}.quick" if quick else game.name
-    if quick or k.action_features is None:
+    if quick:
         row = bind(row_of_logits, owner, {"heuristic_policy": k.heuristic_policy})
     else:
         row = bind(row_of_features, owner, {"action_features": k.action_features})

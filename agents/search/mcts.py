@@ -188,8 +188,11 @@ def search(states, keys, params, work, actions, visits, values):
             total_visits += visits[i]
             total_values += values[i] / trees
         if params.determinizations > 0:
-            visits[i], values[i] = total_visits, total_values
             actions[i] = np.argmax(total_visits)
+            for action in range(total_visits.shape[0]):
+                visits[i, action] = total_visits[action]
+            for player in range(total_values.shape[0]):
+                values[i, player] = total_values[player]
 
 
 @cache

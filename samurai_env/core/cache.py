@@ -118,4 +118,4 @@ class Cache(FunctionCache):
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the compiled code for a signature, if the disk lets us."""
         with suppress(OSError):  # full, read-only, a limit on file sizes, a folder that is gone
-            super().save_overload(sig, data)
+            super().save_overload(sig, data._replace(type_annotation=""))

@@ -79,6 +79,32 @@ def _folders_behind(function: Callable[..., Any]) -> frozenset[Path]:
     return frozenset({PACKAGE / "core", _source_folder(function.__code__.co_filename)}.union(*behind))
 
 
+def _argument(given: Any) -> Any:
+    """The type as which compiled code hands on a value: whole numbers, also constants, as int64."""
+    plain = numba_types.unliteral(given)
+    return numba_types.int64 if plain in numba_types.signed_domain else plain
+
+
+def _share_code(dispatcher: Any) -> None:
+    """Let callers that are compiled themselves share one signature, whatever the width of the numbers they hand on.
+
+    Otherwise numba compiles `f(0)`, `f(1)` and `f(seat)` with an int8 one by one, and for `used = 1` before a loop with
+    `used = f(used)` once for the constant and again for the variable: a quarter of what a search compiles.
+    """
+    template = dispatcher.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        return template(tuple(map(_argument, args)), {name: _argument(given) for name, given in kws.items()})
+
+    dispatcher.get_call_template = get_call_template
+
+
+def _forget_types(dispatcher: Any) -> None:
+    """Keep compiled code without the types of all its variables: most of the memory of a process that compiles."""
+    add_overload = dispatcher.add_overload
+    dispatcher.add_overload = lambda result: add_overload(result._replace(type_annotation=None))
+
+
 def jit(function: Callable[..., Any], inline: bool = False) -> Any:
     """Compile `function` with numba: cached on disk, without the GIL, without bounds checks.
 
@@ -88,10 +114,14 @@ def jit(function: Callable[..., Any], inline: bool = False) -> Any:
 
     Returns:
         The numba dispatcher. Stale and damaged cache entries are ignored and then overwritten, so an edited
-        rule is never run in its old form. Without a writable place for the cache it just compiles.
+        rule is never run in its old form. Without a writable place for the cache it just compiles. In what is
+        compiled, loops copy arrays: for `a[:] = b` numba compiles the text of an error first, for seconds.
     """
-    dispatcher: Any = numba.njit(nogil=True, error_model="numpy", forceinline=inline)(function)
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": inline, "no_cfunc_wrapper": True}
+    dispatcher: Any = numba.njit(**options)(function)
     dispatcher.source_folders = _folders_behind(function)
+    _share_code(dispatcher)
+    _forget_types(dispatcher)
     with suppress(RuntimeError):  # numba found no directory that it may write to
         dispatcher._cache = Cache(function, partial(source_stamp, dispatcher.source_folders))
     return dispatcher

@@ -87,7 +87,7 @@ def test_legal_repeatable_and_blind(variant, spec, saved):
     ] == actions.tolist()
     # Nor on anything hidden.
     for i in range(12):
-        loops.determinize_one(states, i, states["seat"][i], np.array([99 + i], np.uint64))
+        loops.determinize_one(states, i, int(states["seat"][i]), np.array([99 + i], np.uint64))
     assert agent.act(states, keys).tolist() == actions.tolist()
 
 

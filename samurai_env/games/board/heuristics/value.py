@@ -28,7 +28,9 @@ def expect_figures(state, expected):
     """Write the expected final number of figures by seat and kind (float64 (n, 3)); return the number still open."""
     n = state.hand.shape[0]
     shares = np.empty(n)
-    expected[:] = state.captured
+    for seat in range(n):
+        for figure in range(3):
+            expected[seat, figure] = state.captured[seat, figure]
     still_open = 0.0
     for figure in range(3):
         places = state.figures[figure]

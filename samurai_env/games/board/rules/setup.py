@@ -23,7 +23,8 @@ def clear(state, seed):
     state.seat = 0
     state.over = 0
     state.land_free = ALL_LAND[n]
-    state.sea_free[:] = ALL_SEA[n]
+    for word in range(state.sea_free.shape[0]):
+        state.sea_free[word] = ALL_SEA[n, word]
     state.movable[:] = 0
     state.surrounded = EMPTY
     state.kinds[:] = 0
@@ -51,8 +52,10 @@ def clear(state, seed):
 def deal_tiles(state):
     """Hand out the tiles: first hands and shuffled supplies if the option says so; else seat 0 begins to choose."""
     for seat in range(state.hand.shape[0]):
-        state.unseen[seat] = COPIES
-        state.supply[seat] = ALL_TILES
+        for kind in range(KINDS):
+            state.unseen[seat, kind] = COPIES[kind]
+        for i in range(TILES):
+            state.supply[seat, i] = ALL_TILES[i]
         if state.first_hand == RANDOM_HAND:
             shuffle(state.rng, state.supply[seat])
             for i in range(HAND):

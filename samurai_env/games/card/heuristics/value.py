@@ -30,7 +30,9 @@ def expect_stones(state, expected):
     """Write the expected final number of stones by seat and shape (float64 (n, 3)), from the villages on the table."""
     n = state.hand.shape[0]
     shares = np.empty(n)
-    expected[:] = state.stones
+    for seat in range(n):
+        for shape in range(3):
+            expected[seat, shape] = state.stones[seat, shape]
     for village in range(state.villages):
         if surrounded(state, village):
             continue

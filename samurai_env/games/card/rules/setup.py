@@ -48,7 +48,8 @@ def shuffle_stacks(state):
     fill(state.village_stack, state.village_copies, 1)
     shuffle(state.rng, state.village_stack)
     for seat in range(state.hand.shape[0]):
-        state.unseen[seat] = state.copies
+        for kind in range(KINDS):
+            state.unseen[seat, kind] = state.copies[kind]
         fill(state.stack[seat], state.copies, 0)
         shuffle(state.rng, state.stack[seat])
         for _ in range(HAND):
