@@ -74,79 +74,91 @@ def empty_around(state, settlement):
 
 
 @jit
-def control_change(state, seat, settlement, kind, filled, sign, importances, weights):
-    """Gain beside one settlement: `filled` land hexes fewer, the tile's strength added (`sign` 1) or removed (-1)."""
-    if settlement >= state.influence.shape[1]:
-        return 0.0
-    total = 0.0
-    for figure in range(3):
-        if has(state.figures[figure], settlement):
-            lead = influence_lead(state, seat, settlement, figure)
-            empty = empty_around(state, settlement)
-            after = control(empty - filled, lead + sign * STRENGTH[kind, figure], weights)
-            total += importances[figure] * (after - control(empty, lead, weights))
-    return total
+def fill_controls(state, seat, weights, everywhere, table):
+    """Write the seat's control of each figure as things stand into columns 0 to 2 of `table`, a row a settlement.
+
+    `everywhere`: also of figures that are not there, for exchanges. Each is computed once instead of for every hex.
+    """
+    for settlement in range(table.shape[0]):
+        empty = empty_around(state, settlement)
+        for figure in range(3):
+            if everywhere or has(state.figures[figure], settlement):
+                table[settlement, figure] = control(empty, influence_lead(state, seat, settlement, figure), weights)
 
 
 @jit
-def land_gain(state, seat, kind, land, importances, weights):
-    """Gain of a tile on an empty land hex."""
-    return control_change(state, seat, LAND_BESIDE[land, 0], kind, 1, 1, importances, weights) + control_change(
-        state, seat, LAND_BESIDE[land, 1], kind, 1, 1, importances, weights
-    )
+def fill_gains(state, seat, kind, filled, sign, importances, weights, table):
+    """Write into column 3 the gain beside each settlement of so many land hexes `filled` and the tile's strength.
+
+    `sign`: 1 if the strength is added, -1 if it is removed.
+    """
+    for settlement in range(table.shape[0]):
+        total, empty = 0.0, empty_around(state, settlement)
+        if empty >= filled:
+            for figure in range(3):
+                if has(state.figures[figure], settlement):
+                    lead = influence_lead(state, seat, settlement, figure)
+                    after = control(empty - filled, lead + sign * STRENGTH[kind, figure], weights)
+                    total += importances[figure] * (after - table[settlement, figure])
+        table[settlement, 3] = total
 
 
 @jit
-def sea_gain(state, seat, kind, sea, importances, weights):
-    """Gain of a ship on an empty sea hex."""
-    return control_change(state, seat, SEA_BESIDE[sea, 0], kind, 0, 1, importances, weights) + control_change(
-        state, seat, SEA_BESIDE[sea, 1], kind, 0, 1, importances, weights
-    )
+def gain_beside(settlements, table):
+    """Gain of a tile on a hex with these two settlements beside it; a number beyond the table is none."""
+    first, second = settlements[0], settlements[1]
+    one = table[first, 3] if first < table.shape[0] else 0.0
+    two = table[second, 3] if second < table.shape[0] else 0.0
+    return one + two
 
 
 @jit
-def best_land(state, seat, kind, importances, weights):
-    """Best gain of a tile of this kind on land."""
+def best_land(state, table):
+    """Best gain on land of the tile whose gains are in `table`."""
     best, free = LOWEST, state.land_free
     while free != EMPTY:
-        best = max(best, land_gain(state, seat, kind, np.int64(lowest(free)), importances, weights))
+        best = max(best, gain_beside(LAND_BESIDE[np.int64(lowest(free))], table))
         free &= free - np.uint64(1)
     return best
 
 
 @jit
-def best_sea(state, seat, kind, importances, weights):
-    """Best gain of a ship of this kind."""
+def best_sea(state, table):
+    """Best gain of the ship whose gains are in `table`."""
     best = LOWEST
     for sea in range(state.sea_tile.shape[0]):
         if state.sea_tile[sea] == 0:
-            best = max(best, sea_gain(state, seat, kind, sea, importances, weights))
+            best = max(best, gain_beside(SEA_BESIDE[sea], table))
     return best
 
 
 @jit
-def token_exchange_gain(state, seat, land, importances, weights):
-    """Gain of a token exchange from this hex, the tile put where it gains most."""
-    kind = state.land_tile[land] - 1 - KINDS * seat
-    taken = 0.0
-    for i in range(2):
-        taken += control_change(state, seat, LAND_BESIDE[land, i], kind, 0, -1, importances, weights)
-    return taken + best_land(state, seat, kind, importances, weights)
+def token_exchanges(state, seat, importances, weights, table, logits):
+    """Best gain of a token exchange, the tile put where it gains most; writes that of each first hex."""
+    best = LOWEST
+    for kind in range(KINDS):
+        elsewhere, tile = LOWEST, kind + 1 + KINDS * seat
+        for land in range(state.land_tile.shape[0]):
+            if state.land_tile[land] == tile and has(state.movable[seat], land):
+                if elsewhere == LOWEST:  # the first of its kind
+                    fill_gains(state, seat, kind, 1, 1, importances, weights, table)
+                    elsewhere = best_land(state, table)
+                    fill_gains(state, seat, kind, 0, -1, importances, weights, table)
+                logits[LAND0 + land] = gain_beside(LAND_BESIDE[land], table) + elsewhere
+                best = max(best, logits[LAND0 + land])
+    return best
 
 
 @jit
-def figure_exchange_gain(state, seat, figure, settlement, other, elsewhere, importances, weights):
+def figure_exchange_gain(figure, settlement, other, elsewhere, importances, table):
     """Gain of exchanging `figure` on `settlement` for `other` on `elsewhere`."""
-    here, there = empty_around(state, settlement), empty_around(state, elsewhere)
-    one = control(there, influence_lead(state, seat, elsewhere, figure), weights)
-    one -= control(here, influence_lead(state, seat, settlement, figure), weights)
-    two = control(here, influence_lead(state, seat, settlement, other), weights)
-    two -= control(there, influence_lead(state, seat, elsewhere, other), weights)
+    one = table[elsewhere, figure] - table[settlement, figure]
+    two = table[settlement, other] - table[elsewhere, other]
     return importances[figure] * one + importances[other] * two
 
 
 @jit
-def best_figure_exchange(state, seat, figure, settlement, importances, weights):
+def best_figure_exchange(state, figure, settlement, importances, table):
     """Gain of exchanging a figure for the best partner."""
     best = LOWEST
     for other in range(3):
@@ -156,15 +168,13 @@ def best_figure_exchange(state, seat, figure, settlement, importances, weights):
         while places != EMPTY:
             elsewhere = np.int64(lowest(places))
             places &= places - np.uint64(1)
-            best = max(
-                best, figure_exchange_gain(state, seat, figure, settlement, other, elsewhere, importances, weights)
-            )
+            best = max(best, figure_exchange_gain(figure, settlement, other, elsewhere, importances, table))
     return best
 
 
 @jit
-def tile_gain(state, seat, kind, importances, weights):
-    """Best gain of playing a tile of this kind."""
+def tile_gain(state, seat, kind, importances, weights, table, logits):
+    """Best gain of playing a tile of this kind; `logits` of land hexes are scratch."""
     if kind == FIGURE_EXCHANGE:
         best = 0.0 if idle_exchange(state) else LOWEST
         for figure in range(3):
@@ -172,17 +182,17 @@ def tile_gain(state, seat, kind, importances, weights):
             while places != EMPTY:
                 settlement = np.int64(lowest(places))
                 places &= places - np.uint64(1)
-                best = max(best, best_figure_exchange(state, seat, figure, settlement, importances, weights))
+                best = max(best, best_figure_exchange(state, figure, settlement, importances, table))
         return best
     if kind == TOKEN_EXCHANGE:
-        best, places = LOWEST, state.movable[seat]
-        while places != EMPTY:
-            best = max(best, token_exchange_gain(state, seat, np.int64(lowest(places)), importances, weights))
-            places &= places - np.uint64(1)
+        best = token_exchanges(state, seat, importances, weights, table, logits)
+        logits[LAND0 : LAND0 + state.land_tile.shape[0]] = LOWEST
         return best
     if SHIPS >> np.uint32(kind) & np.uint32(1):
-        return best_sea(state, seat, kind, importances, weights)
-    return best_land(state, seat, kind, importances, weights)
+        fill_gains(state, seat, kind, 0, 1, importances, weights, table)
+        return best_sea(state, table)
+    fill_gains(state, seat, kind, 1, 1, importances, weights, table)
+    return best_land(state, table)
 
 
 @jit
@@ -191,25 +201,29 @@ def weighted_policy(state, logits, weights):
     n, seat, phase, towns = state.hand.shape[0], state.seat, state.phase, state.influence.shape[1]
     importances = importances_of(state, seat, weights)
     logits[:] = LOWEST
+    table = np.empty((towns, 4))  # see `fill_controls` and `fill_gains`
+    kinds = playable(state, seat) if phase == TILE else np.uint32(0)
+    if phase != FIRST_HAND and phase != SETUP:
+        exchange = phase in (FIGURE_FIRST, FIGURE_SECOND) or kinds >> np.uint32(FIGURE_EXCHANGE) & np.uint32(1) != 0
+        fill_controls(state, seat, weights, exchange, table)
     if phase == TILE:
-        kinds = playable(state, seat)
         for kind in range(KINDS):
             if kinds >> np.uint32(kind) & np.uint32(1):
-                logits[kind] = tile_gain(state, seat, kind, importances, weights) - weights[PRICE + kind]
+                logits[kind] = tile_gain(state, seat, kind, importances, weights, table, logits) - weights[PRICE + kind]
         if state.may_end:
             logits[END] = 0.0
     elif phase == LAND:
+        fill_gains(state, seat, state.tile, 1, 1, importances, weights, table)
         for land in range(state.land_tile.shape[0]):
             if state.land_tile[land] == 0:
-                logits[LAND0 + land] = land_gain(state, seat, state.tile, land, importances, weights)
+                logits[LAND0 + land] = gain_beside(LAND_BESIDE[land], table)
     elif phase == SEA:
+        fill_gains(state, seat, state.tile, 0, 1, importances, weights, table)
         for sea in range(state.sea_tile.shape[0]):
             if state.sea_tile[sea] == 0:
-                logits[SEA0[n] + sea] = sea_gain(state, seat, state.tile, sea, importances, weights)
+                logits[SEA0[n] + sea] = gain_beside(SEA_BESIDE[sea], table)
     elif phase == TOKEN_FROM:
-        for land in range(state.land_tile.shape[0]):
-            if has(state.movable[seat], land):
-                logits[LAND0 + land] = token_exchange_gain(state, seat, land, importances, weights)
+        token_exchanges(state, seat, importances, weights, table, logits)
     elif phase == FIGURE_FIRST:
         if idle_exchange(state):
             logits[IDLE] = 0.0
@@ -219,7 +233,7 @@ def weighted_policy(state, logits, weights):
                 settlement = np.int64(lowest(places))
                 places &= places - np.uint64(1)
                 spot = SPOT0[n] + figure * (towns - 1) + settlement - 1
-                logits[spot] = best_figure_exchange(state, seat, figure, settlement, importances, weights)
+                logits[spot] = best_figure_exchange(state, figure, settlement, importances, table)
     elif phase == FIGURE_SECOND:
         figure, settlement = state.from_spot // (towns - 1), state.from_spot % (towns - 1) + 1
         for other in range(3):
@@ -230,9 +244,7 @@ def weighted_policy(state, logits, weights):
                 elsewhere = np.int64(lowest(places))
                 places &= places - np.uint64(1)
                 spot = SPOT0[n] + other * (towns - 1) + elsewhere - 1
-                logits[spot] = figure_exchange_gain(
-                    state, seat, figure, settlement, other, elsewhere, importances, weights
-                )
+                logits[spot] = figure_exchange_gain(figure, settlement, other, elsewhere, importances, table)
     elif phase == FIRST_HAND:
         kinds_left = pickable(state)
         for kind in range(KINDS):
@@ -246,9 +258,10 @@ def weighted_policy(state, logits, weights):
                 places &= places - np.uint64(1)
     else:  # the second hex of a token exchange: the tile has left the first
         kind = state.land_tile[state.from_land] - 1 - KINDS * seat
+        fill_gains(state, seat, kind, 1, 1, importances, weights, table)
         for land in range(state.land_tile.shape[0]):
             if state.land_tile[land] == 0:
-                logits[LAND0 + land] = land_gain(state, seat, kind, land, importances, weights)
+                logits[LAND0 + land] = gain_beside(LAND_BESIDE[land], table)
 
 
 @jit
