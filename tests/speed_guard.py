@@ -81,7 +81,7 @@ def random_play(variant: Variant) -> Callable[[int], float]:
 
 def vector_steps(variant: Variant) -> Callable[[int], float]:
     """The vector environment, with masks and observations: steps done."""
-    env = GameVectorEnv(variant.game.name, 256, variant.num_players)
+    env = GameVectorEnv(variant.game.name, 256, variant.num_players, autoreset_mode="SameStep")
     observed, _ = env.reset(seed=1)
     actions, rng = np.zeros(256, np.int64), np.array([1], np.uint64)
 

@@ -76,7 +76,8 @@ def in_nanoseconds(rate: Figure) -> Figure:
 
 def vector(variant: Variant, meter: Meter, num_envs: int, threads: int = 1) -> list[Figure]:
     """The vector environment, actions drawn from the mask by a compiled sampler."""
-    env = GameVectorEnv(variant.game.name, num_envs, variant.num_players, threads=threads, **variant.options)
+    settings = {"autoreset_mode": "SameStep", "threads": threads, **variant.options}
+    env = GameVectorEnv(variant.game.name, num_envs, variant.num_players, **settings)
     observed, _ = env.reset(seed=0)
     actions, rng = np.zeros(num_envs, np.int64), np.array([1], np.uint64)
 

@@ -35,8 +35,15 @@ class Replay:
 
     @staticmethod
     def environment(num_envs: int, variant: Variant, threads: int = 1) -> GameVectorEnv:
-        """What `gymnasium.make_vec` gives for a game."""
-        return GameVectorEnv(variant.game.name, num_envs, variant.num_players, threads=threads, **variant.options)
+        """What `gymnasium.make_vec` gives for a game, without steps spent on resets."""
+        return GameVectorEnv(
+            variant.game.name,
+            num_envs,
+            variant.num_players,
+            autoreset_mode="SameStep",
+            threads=threads,
+            **variant.options,
+        )
 
     def seconds(self, step: Callable[[np.ndarray], Any], clock: Clock) -> float:
         """How long `step(actions)` takes for all the steps."""

@@ -68,7 +68,8 @@ def memory(variant: Variant) -> Memory:
     """What one game takes; the vector environment's share is measured, not added up."""
     encodings = {name: prod(variant.encoding(name).shape) for name in variant.game.encodings}
     tracemalloc.start()
-    env = GameVectorEnv(variant.game.name, MEASURED_GAMES, variant.num_players, **variant.options)
+    settings = {"autoreset_mode": "SameStep", **variant.options}
+    env = GameVectorEnv(variant.game.name, MEASURED_GAMES, variant.num_players, **settings)
     held, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     env.close()

@@ -122,7 +122,9 @@ def random_play(variant: Variant, form: NetworkConfig, seed: int) -> tuple[torch
     Returns:
         Observations, int8 (12,800, ...); action features, float32 (legal actions, columns), if the form reads them.
     """
-    env = GameVectorEnv(variant.game.name, 256, variant.num_players, form.encoding, **variant.options)
+    env = GameVectorEnv(
+        variant.game.name, 256, variant.num_players, form.encoding, "result", "SameStep", **variant.options
+    )
     advice = ActionFeatures(variant) if form.action_width else None
     observed, _ = env.reset(seed=seed)
     rng, actions, obs, features = np.array([seed], np.uint64), np.zeros(env.num_envs, np.int64), [], []

@@ -26,7 +26,9 @@ class Learner(PPO):
         variant = parse_variant(config.game)
         net = init_network(config, variant, config.seed)
         game, players = variant.game.name, variant.num_players
-        env = GameVectorEnv(game, config.num_envs, players, net.config.encoding, config.reward, **variant.options)
+        env = GameVectorEnv(
+            game, config.num_envs, players, net.config.encoding, config.reward, "SameStep", **variant.options
+        )
         super().__init__(config, config, env, net)
         self.config = config
         self.seconds = 0.0

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from copy import deepcopy
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -14,20 +15,25 @@ from numpy.ma import MaskedArray
 from samurai_env.core import batch
 from samurai_env.core.batch import StepBuffers, batch_kernels
 from samurai_env.core.bits import first_missing
-from samurai_env.core.checks import checked_seed, whole
+from samurai_env.core.checks import checked_seed, is_seat, whole
 from samurai_env.core.game import no_results
 from samurai_env.core.rng import next_seed
 from samurai_env.core.spin_threads import Worker
+from samurai_env.core.texts import shown
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.envs.common import (
+    RENDER_MODES,
     REWARDS,
     check_choice,
+    check_render_mode,
     ending,
     make_variant,
     random_seed,
+    render,
 )
+from samurai_env.envs.compiled.one_learner import desynchronizing
 from samurai_env.envs.guard import Guard
-from samurai_env.envs.spaces import observation_space
+from samurai_env.envs.spaces import OBSERVATIONS, LegalMultiDiscrete, observation_space
 from samurai_env.position import IllegalActionError, Position
 
 MODES = {
@@ -36,30 +42,42 @@ MODES = {
     AutoresetMode.DISABLED: batch.DISABLED,
 }
 MAX_GAMES, MAX_THREADS = 2**31 - 1, 256
-# What a copy makes itself: threads, other views of its own arrays, arrays that are written before they are read.
-NOT_COPIED = {"_kernels", "_observing", "_bytes", "_last", "_final", "_over", "_job", "_workers", "_guard"}
-Outcome = tuple[dict[str, np.ndarray], dict[str, Any]]
+RESET_OPTIONS = ("reset_mask", "desynchronize")
+Seen = dict[str, np.ndarray] | np.ndarray
+Outcome = tuple[Seen, dict[str, Any]]
+Step = tuple[Seen, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
 
 
-class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
+class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
     """Many games at once; the caller decides for every seat (self-play).
 
-    Each step carries out one decision in every game. **The arrays returned are the environment's own buffers,
-    overwritten by the next call**; copy what you keep.
+    Each step carries out one decision in every game. **The observation after a step is another seat's than the reward:
+    the reward is that of the seat that has just decided, the observation that of the seat that decides next.** A
+    learner that takes a row for one agent's experience learns from another seat's value with the wrong sign. For one
+    learner in each game use `samurai_env.envs.learner.LearnerVectorEnv` (`make_vec(ID, num_envs, opponents="greedy")`),
+    for self-play `samurai_env.envs.gae.gae_by_seat`.
 
     - observations: `{"observation": int8 (num_envs, ...), "action_mask": int8 (num_envs, num_actions)}` of the
       seat that decides next.
     - rewards: float32 (num_envs,), the reward of the seat that decided; `info["rewards"]` has every
-      seat's, float32 (num_envs, num_players).
+      seat's, float32 (num_envs, num_players). Seats that do not make the last move get their result only there.
     - terminations, truncations: bool (num_envs,). A game that ends at its own limit of decisions is truncated.
     - `info["seat"]`: int8 (num_envs,), the seat that decides next; `info["actor"]`: the seat that decided.
-    - where a game has ended (rows where `info["_returns"]`): `info["returns"]`, float32 (num_envs, num_players), and
-      the game's further results, each with its own mask.
+    - `info["action_mask"]`: as in the observation.
+    - `info["returns"]`: float32 (num_envs, num_players), of the games that have just ended (rows where
+      `info["_returns"]`), 0 elsewhere. The game's further results stand beside them, each with its own mask.
 
-    Autoreset: SAME_STEP (default) starts a new game in the step that ends one; as in Gymnasium, `info["final_obs"]`
-    then has the last observation (an object array: a dict where `info["_final_obs"]`) and `info["final_info"]` the
-    results. NEXT_STEP spends a step, whose action is ignored, on the reset. DISABLED leaves finished games until
+    **Arrays are the environment's own buffers, overwritten by the next call**: the observations, terminations,
+    truncations and all arrays of the infos, but not the rewards, `final_obs` and a game's further results. Copy
+    what you keep, or pass `copy=True`.
+
+    Autoreset: NEXT_STEP (default, as in Gymnasium's own vector environments) spends a step, whose action is ignored, on
+    the reset. SAME_STEP starts a new game in the step that ends one, so no step is lost; as in Gymnasium,
+    `info["final_obs"]` then has the last observation (an object array: an observation where `info["_final_obs"]`) and
+    `info["final_info"]` the results. DISABLED leaves finished games until
     `reset(options={"reset_mask": mask})`; actions for them are ignored.
+
+    `action_space.sample()` draws a legal action for each game, 0 for one that is over.
 
     To save games keep a copy of `states`, to continue from it call `restore`; never write into `states`.
     `copy.deepcopy` and `pickle` make an environment that continues as this one would, with its own threads; a copy of
@@ -77,12 +95,23 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         autoreset_mode: a Gymnasium `AutoresetMode` or its value as text ("SameStep", ...).
         threads: number of threads that share the games, at most 256 and no more than there are games (default 1; more
             pay off from about 1,000 games).
+        observation: "dict" as above; "box": the observations alone, for learners that refuse dicts. The masks are then
+            in `info["action_mask"]` and `action_masks()`.
+        copy: give away copies of all arrays.
+        render_mode: "ansi", "svg" or "rgb_array", for `render`.
         options: the game's options.
 
     Raises:
-        TypeError: `num_envs` or `threads` is not an integer.
+        TypeError: `num_envs` or `threads` is not an integer, or an unknown keyword.
         ValueError: an argument that is not possible; the text says what is.
     """
+
+    # What a copy makes again: its own threads, other views of its own arrays, arrays written before they are read.
+    NOT_COPIED: ClassVar[set[str]] = {
+        *("_kernels", "_observing", "_bytes", "_last", "_final", "_over", "_job", "_workers", "_guard"),
+        *("_stepper", "_keep_stepping"),
+    }
+    action_space: LegalMultiDiscrete
 
     def __init__(
         self,
@@ -91,11 +120,16 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         num_players: int | None = None,
         encoding: str | None = None,
         reward: str = "result",
-        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         threads: int = 1,
+        observation: str = "dict",
+        copy: bool = False,
+        render_mode: str | None = None,
         **options: Any,
     ) -> None:
         check_choice("reward", reward, REWARDS)
+        check_choice("observation", observation, OBSERVATIONS)
+        check_render_mode(render_mode)
         if not isinstance(autoreset_mode, AutoresetMode):
             check_choice("autoreset_mode", autoreset_mode, tuple(mode.value for mode in AutoresetMode))
         num_envs, threads = whole("num_envs", num_envs), whole("threads", threads)
@@ -109,11 +143,17 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self.num_envs = num_envs
         self.encoding = self.variant.encoding_name(encoding)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = observation_space(self.variant, self.encoding)
+        self.metadata = {
+            "render_modes": list(RENDER_MODES),
+            "render_fps": 2,
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self.render_mode = render_mode
+        self.single_observation_space = observation_space(self.variant, self.encoding, observation)
         self.single_action_space = spaces.Discrete(self.variant.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.action_space = LegalMultiDiscrete(self.variant.num_actions, num_envs, self._sampling_masks)
+        self._boxed, self._copies = observation == "box", bool(copy)
         self._shaped = reward == "shaped"
         self._ready = False
         self._mode = MODES[self.autoreset_mode]
@@ -150,6 +190,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._guard = Guard()
         self._kernels = batch_kernels(self.variant.game)
         self._observing = self._kernels.by_encoding[self.encoding]
+        self._choose_kernels()
         # The same memory as plain bytes: of a structured array NumPy copies chosen rows field by field, which is slow.
         self._bytes = self.states.view(np.dtype((np.void, self.states.itemsize)))
         self._last, self._final, self._over = self.states, self._observations, self._done
@@ -159,25 +200,31 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         size = -(-self.num_envs // self._threads)
         parts = [slice(start, start + size) for start in range(0, self.num_envs, size)]
         self._job, *jobs = [self._step_arguments(part) for part in parts]
-        self._workers = [] if self.closed else [Worker(self._observing.keep_stepping, job) for job in jobs]
+        self._workers = [] if self.closed else [Worker(self._keep_stepping, job) for job in jobs]
+
+    def _choose_kernels(self) -> None:
+        """Set the compiled step, and what threads do with it."""
+        self._stepper, self._keep_stepping = self._observing.batch_step, self._observing.keep_stepping
 
     def __getstate__(self) -> dict[str, Any]:
         with self._guard:
             self._settle()
-            kept = {name: value for name, value in self.__dict__.items() if name not in NOT_COPIED}
+            kept = {name: value for name, value in self.__dict__.items() if name not in self.NOT_COPIED}
             arrays = {name: value.copy() for name, value in kept.items() if isinstance(value, np.ndarray)}
-        return {**kept, **arrays, "variant": self.variant.spec}
+        return {**kept, **arrays, "action_space": deepcopy(self.action_space), "variant": self.variant.spec}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         variant = parse_variant(state["variant"])
-        space, dtype = observation_space(variant, state["encoding"]), state["states"].dtype
+        form = "box" if state["_boxed"] else "dict"
+        space, dtype = observation_space(variant, state["encoding"], form), state["states"].dtype
         if (dtype, state["single_observation_space"]) != (variant.dtype, space):
             raise ValueError("this environment was saved by another version of samurai_env, whose states differ")
         self.__dict__.update(state, variant=variant, states=state["states"].view(variant.dtype))
+        self.action_space.legal_masks = self._sampling_masks
         self._connect()
 
-    def _step_arguments(self, part: slice) -> tuple[int, bool, StepBuffers]:
-        """The arguments of `batch_step` for the games of `part`."""
+    def _step_arguments(self, part: slice) -> tuple[Any, ...]:
+        """The arguments of the compiled step for the games of `part`."""
         buffers = StepBuffers(
             states=self.states,
             actions=self._actions,
@@ -203,14 +250,16 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
 
         Args:
             seed: one integer, or one (or None) for each game.
-            options: {"reset_mask": bool (num_envs,)} resets only those games.
+            options: {"reset_mask": bool (num_envs,)} resets only those games. {"desynchronize": True} advances each of
+                them to a random point of a random game from its seed, uniformly over its length, so that games do not
+                all start and end together.
 
         Raises:
             ClosedEnvironmentError: after `close`.
             ResetNeeded: a mask that leaves out games at the first reset, or after a call that was interrupted.
             RuntimeError: another thread uses the environment.
             TypeError: a seed that is not an integer, a mask that is not an array of bool.
-            ValueError: a wrong number of seeds, an impossible seed, or a mask of another shape.
+            ValueError: a wrong number of seeds, an impossible seed, a mask of another shape, or an unknown option.
         """
         with self._guard:
             self._check_open()
@@ -218,13 +267,16 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             seeds = self._seeds(seed)
             self._settle()
             self._ready = False  # until done: Ctrl-C may leave some games reset and others not
-            self._reset_rows(rows, [seeds[row] for row in rows])
             self._done[rows] = False
+            self._reset_rows(rows, [seeds[row] for row in rows], bool(options and options.get("desynchronize")))
             self._ready = True
-            return self._observed(), {"seat": self._seat}
+            return self._handed(self._observed(), self._info())
 
     def _chosen(self, options: dict[str, Any] | None) -> np.ndarray:
         """Rows to reset; raises as `reset`."""
+        for name in options or ():
+            if name not in RESET_OPTIONS:
+                raise ValueError(f"the options of reset are {', '.join(RESET_OPTIONS)}, not {shown(name)}")
         if options and "reset_mask" in options:
             mask = options["reset_mask"]
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
@@ -250,13 +302,19 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             raise ValueError(f"{len(seed)} seeds for {self.num_envs} games")
         return [None if s is None else checked_seed(s) for s in seed]
 
-    def _reset_rows(self, rows: np.ndarray, seeds: Sequence[int | None]) -> None:
+    def _reset_rows(self, rows: np.ndarray, seeds: Sequence[int | None], desynchronized: bool = False) -> None:
         """Reset the games in these rows; without a seed, to the successor of the last seed."""
+        self._write_rows(rows, self._reset_states(rows, seeds, desynchronized))
+
+    def _reset_states(self, rows: np.ndarray, seeds: Sequence[int | None], desynchronized: bool) -> np.ndarray:
+        """Reset the games in these rows and write no outputs; returns a copy of their states."""
         states = self._bytes[rows].view(self.states.dtype)
         new = [next_seed(last) if seed is None else seed for seed, last in zip(seeds, states["seed"], strict=True)]
         self._kernels.reset_all(states, np.array(new, np.uint64))
+        if desynchronized:
+            desynchronizing(self.variant.game)(states, np.zeros(self.variant.num_words, np.uint64))
         self._bytes[rows] = states.view(self._bytes.dtype)
-        self._write_rows(rows, states)
+        return states
 
     def _write_rows(self, rows: np.ndarray, states: np.ndarray) -> None:
         """Write masks, observations and seats of the games in these rows."""
@@ -293,18 +351,20 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             self._settle()
             self._ready = False  # as in `reset`
             self.states[:] = states
-            self._write_rows(self._rows, self.states)
-            if self._same_step:
-                self._reset_rows(over, [None] * len(over))
-            else:
+            if not self._same_step:
                 self._done[:] = self.states["over"]
                 self._cut[over] = cut
+            self._go_on(over)
             self._ready = True
-            return self._observed(), {"seat": self._seat}
+            return self._handed(self._observed(), self._info())
 
-    def step(
-        self, actions: np.ndarray
-    ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    def _go_on(self, over: np.ndarray) -> None:
+        """Continue from restored states; the games in the rows `over` are over."""
+        self._write_rows(self._rows, self.states)
+        if self._same_step:
+            self._reset_rows(over, [None] * len(over))
+
+    def step(self, actions: np.ndarray) -> Step:
         """Carry out one decision in every game.
 
         Args:
@@ -322,22 +382,26 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         try:
             self._take(actions)
             try:
-                for worker in self._workers:
-                    worker.start()
-                count = self._observing.batch_step(*self._job) + sum([worker.result() for worker in self._workers])
-                rewards = self._own.copy()
-                info: dict[str, Any] = {"seat": self._seat, "actor": self._actor, "rewards": self._rewards}
+                count = self._advance()
+                info = self._step_info()
                 if count:
                     self._add_ends(info)
                 np.logical_and(self._cut, self._over, out=self._truncated)
                 np.greater(self._over, self._truncated, out=self._terminated)
-                return self._observed(), rewards, self._terminated, self._truncated, info
+                rewards = self._own.copy()
+                return self._handed(self._observed(), rewards, self._terminated, self._truncated, info)
             except BaseException:  # such as Ctrl-C: some games may have stepped and others not
                 self._ready = False
                 self._settle()
                 raise
         finally:
             self._guard.leave()
+
+    def _advance(self) -> int:
+        """Carry out the actions in all threads; how many games have ended."""
+        for worker in self._workers:
+            worker.start()
+        return self._stepper(*self._job) + sum([worker.result() for worker in self._workers])
 
     def _settle(self) -> None:
         """Wait for threads that still step after an interrupted `step`."""
@@ -391,7 +455,7 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             return
         final, mask = np.empty(self.num_envs, object), np.zeros(self._masks.shape[1], np.int8)
         for row, observation in zip(rows.tolist(), self._final.take(rows, 0), strict=True):
-            final[row] = {"observation": observation, "action_mask": mask}
+            final[row] = observation if self._boxed else {"observation": observation, "action_mask": mask}
         info["final_obs"], info["final_info"] = final, ends
         info["_final_obs"] = info["_final_info"] = ended
 
@@ -405,8 +469,86 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             if key == "result":
                 self._cut[rows] = values == "truncated"
 
-    def _observed(self) -> dict[str, np.ndarray]:
+    def _observed(self) -> Seen:
+        if self._boxed:
+            return self._observations
         return {"observation": self._observations, "action_mask": self._masks}
+
+    def _info(self) -> dict[str, Any]:
+        """The info of a reset."""
+        return {"seat": self._seat, "action_mask": self._masks}
+
+    def _step_info(self) -> dict[str, Any]:
+        """The info of a step, but for the results of games that ended."""
+        return {
+            "seat": self._seat,
+            "actor": self._actor,
+            "rewards": self._rewards,
+            "action_mask": self._masks,
+            "returns": self._returns,
+            "_returns": self._ended,
+        }
+
+    def _handed(self, *returned: Any) -> Any:
+        """What a call returns, in arrays of the caller's own if it wants them."""
+        return tuple(map(_copied, returned)) if self._copies else returned
+
+    def action_masks(self) -> np.ndarray:
+        """Legal actions now, bool (num_envs, num_actions), the name that sb3-contrib asks for; all False once over.
+
+        Raises:
+            ResetNeeded: before the first reset.
+        """
+        masks = self._sampling_masks()
+        if masks is None:
+            raise ResetNeeded("call reset() first")
+        return masks.astype(bool)
+
+    def _sampling_masks(self) -> np.ndarray | None:
+        """What is legal, uint8 (num_envs, num_actions), whatever callers have done to the masks given to them."""
+        if not self._ready:
+            return None
+        return np.unpackbits(self._words.view(np.uint8), axis=1, count=self.variant.num_actions, bitorder="little")
+
+    def state(self) -> np.ndarray:
+        """What all seats see, int8 (num_envs, num_players, ...), seat 0 first, in an array of its own.
+
+        Raises:
+            ResetNeeded: before the first reset.
+        """
+        if not self._ready:
+            raise ResetNeeded("call reset() first")
+        players = self.variant.num_players
+        seen = np.empty((self.num_envs, players, *self._observations.shape[1:]), np.int8)
+        self._observing.batch_observe_all(self.states, seen)  # the seat to move first
+        return seen[self._rows[:, None], (np.arange(players) - self.states["seat"][:, None].astype(np.int64)) % players]
+
+    def render(self, game: int | None = None) -> Any:
+        """Draw games in `render_mode`: text, SVG string or uint8 pixels (height, width, 3).
+
+        Args:
+            game: which game; None draws all.
+
+        Returns:
+            The picture of the game, or a tuple of all games' pictures, as Gymnasium has it; None without a mode.
+
+        Raises:
+            ResetNeeded: before the first reset.
+            ValueError: there is no such game.
+        """
+        if self.render_mode is None:
+            return None
+        if not self._ready:
+            raise ResetNeeded("call reset() first")
+        if game is None:
+            return tuple(self.render(row) for row in range(self.num_envs))
+        if not is_seat(game, self.num_envs):
+            raise ValueError(f"games are 0 to {self.num_envs - 1}, not {shown(game)}")
+        return render(self.variant, self.states[game], self.render_mode, self._viewer(game), [])
+
+    def _viewer(self, game: int) -> int | None:
+        """The seat that looks at a picture; None sees everything."""
+        return None
 
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads.
@@ -418,3 +560,10 @@ class GameVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             self.closed, self._ready = True, False
             for worker in self._workers:
                 worker.stop()
+
+
+def _copied(returned: Any) -> Any:
+    """The same with arrays of its own."""
+    if isinstance(returned, dict):
+        return {key: _copied(value) for key, value in returned.items()}
+    return returned.copy()

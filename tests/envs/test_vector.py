@@ -39,7 +39,9 @@ modes = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mo
 
 
 def make(variant: Variant, num_envs: int = 3, **kwargs) -> GameVectorEnv:
-    return GameVectorEnv(variant.game.name, num_envs, variant.num_players, **variant.options, **kwargs)
+    """In SAME_STEP unless said otherwise: no step is lost."""
+    settings = {"autoreset_mode": "SameStep", **variant.options, **kwargs}
+    return GameVectorEnv(variant.game.name, num_envs, variant.num_players, **settings)
 
 
 def make_aec(variant: Variant, **kwargs) -> GameAEC:
@@ -117,7 +119,7 @@ def test_made_by_gymnasium(name) -> None:
     assert env.spec.id == env_id
     assert env.variant == game.variant(3, **options)
     assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
-    assert gymnasium.make_vec(env_id).metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert gymnasium.make_vec(env_id).metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP  # as Gymnasium's own
     env.close()
     env.close()
 
@@ -342,7 +344,7 @@ def test_autoreset_is_gymnasiums(variant, mode) -> None:
     env, sync = make(variant, 3, autoreset_mode=mode), SyncVectorEnv([alone] * 3, autoreset_mode=mode)
     observed, info = env.reset(seed=40)
     expected, _ = sync.reset(seed=40)
-    choose, ends, known = Chooser(3), 0, ("seat", "returns", "_returns", "final_obs", "_final_obs", "_final_info")
+    choose, ends, known = Chooser(3), 0, ("seat", "action_mask", "final_obs", "_final_obs", "_final_info")
     reported = ("returns", "_returns", *variant.game.describe_result(env.states[0]))
     while ends < 5:
         assert_same(observed, expected)
@@ -353,7 +355,8 @@ def test_autoreset_is_gymnasiums(variant, mode) -> None:
         over = found[1] | found[2]
         ends += over.sum()
         assert {key for key in known if key in info} == {key for key in known if key in infos}
-        for key in ("seat", "_returns", "final_obs", "_final_obs", "_final_info"):
+        assert np.array_equal(info["_returns"], infos.get("_returns", infos.get("_final_info", np.zeros(3, bool))))
+        for key in ("seat", "action_mask", "final_obs", "_final_obs", "_final_info"):
             if key in infos and (key != "seat" or mode == AutoresetMode.SAME_STEP or not over.any()):
                 assert_same(info[key], infos[key], key)
         ours, theirs = (i.get("final_info", i) for i in (info, infos))
@@ -705,12 +708,22 @@ def test_step_before_reset(variant) -> None:
         ({"reward": "gold"}, "reward is one of result, shaped, not 'gold'"),
         ({"encoding": "pixels"}, "has no encoding 'pixels'; it has"),
         ({"num_players": 99}, "players, not 99"),
-        ({"colour": "red"}, "no keyword 'colour'; GameVectorEnv takes num_envs, num_players, encoding, reward,"),
+        ({"observation": "text"}, "observation is one of dict, box, not 'text'"),
+        ({"render_mode": "film"}, "render_mode is one of "),
     ],
 )
 def test_wrong_arguments(variant, arguments, message) -> None:
     with pytest.raises(ValueError, match=message):
         GameVectorEnv(variant.game.name, **{"num_envs": 3, **arguments})
+
+
+@smallest
+def test_an_unknown_keyword(variant) -> None:
+    for arguments in ({}, {"opponents": "greedy"}):
+        with pytest.raises(TypeError, match="got an unexpected keyword argument 'frameskip'; it takes num_envs") as e:
+            gymnasium.make_vec(GAMES[variant.game.name][1], num_envs=2, frameskip=4, **arguments)
+        assert all(name in str(e.value) for name in ("observation", "copy", *arguments, *variant.game.options))
+        assert len(str(e.value)) < 300
 
 
 @smallest
@@ -761,7 +774,7 @@ def test_info_as_a_list(variant, mode) -> None:
     env = DictInfoToList(make(variant, 3, autoreset_mode=mode))
     observed, infos = env.reset(seed=50)
     choose, terminations = Chooser(3), np.zeros(3, bool)
-    assert [set(info) for info in infos] == [{"seat"}] * 3
+    assert [set(info) for info in infos] == [{"seat", "action_mask"}] * 3
     while not terminations.any():
         observed, _, terminations, _, infos = env.step(choose(observed["action_mask"]))
     for info, ended in zip(infos, terminations, strict=True):

@@ -132,7 +132,7 @@ def test_an_interrupted_reset_asks_for_another(variant, call, monkeypatch) -> No
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(env, "_look", interrupted)
+    monkeypatch.setattr(env, "_write_rows", interrupted)
     with pytest.raises(KeyboardInterrupt):
         env.reset(seed=9) if call == "reset" else env.restore(states.states)
     monkeypatch.undo()

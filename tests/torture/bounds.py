@@ -117,7 +117,7 @@ def _play(variant: Variant, decisions: int, seed: int) -> Counter[str]:
     play_on_, seeing = _bound(variant.game)
     games, stretch = 16, 5
     rng, words = np.array([seed], np.uint64), np.zeros((2, variant.num_words), np.uint64)
-    env = GameVectorEnv(variant.game.name, games, variant.num_players, **variant.options)
+    env = GameVectorEnv(variant.game.name, games, variant.num_players, autoreset_mode="SameStep", **variant.options)
     env.reset(seed=seed)
     states, scratch, players = env.states.copy(), variant.new(1), variant.num_players
     scores, features = (

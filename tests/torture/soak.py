@@ -27,7 +27,7 @@ def vector(seed: int) -> Iterator[int]:
     rng = np.random.default_rng(seed)
     while True:
         for game, players in GAMES.items():
-            env = GameVectorEnv(game, 256, players, threads=2)
+            env = GameVectorEnv(game, 256, players, autoreset_mode="SameStep", threads=2)
             mask = env.reset(seed=int(rng.integers(2**31)))[0]["action_mask"]
             for copied in (deepcopy, lambda env: pickle.loads(pickle.dumps(env))):
                 copy = copied(env)

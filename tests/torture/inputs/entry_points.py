@@ -185,7 +185,8 @@ def of_environments(variant: Variant, rng: random.Random) -> Iterator[EntryPoint
         "reward": lambda: "result",
     }
     render: Right = {"render_mode": lambda: None}
-    aec, single = GameAEC(name, variant.num_players), GameEnv(name, variant.num_players)
+    aec = GameAEC(name, variant.num_players)
+    single = GameEnv(name, variant.num_players, illegal_action="raise")
     vector = GameVectorEnv(name, 3, variant.num_players)
     aec.reset(seed=rng.randrange(2**63))
     single.reset(seed=rng.randrange(2**63))

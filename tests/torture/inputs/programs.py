@@ -189,7 +189,7 @@ PROGRAMS = {
 
 def warm_up() -> None:
     """Load what all children need; torch must not compute here, for its threads do not survive a fork."""
-    env = GameVectorEnv("samurai", 2, 2)
+    env = GameVectorEnv("samurai", 2, 2, autoreset_mode="SameStep")
     seen, _ = env.reset(seed=0)
     env.step(seen["action_mask"].argmax(1))
 
