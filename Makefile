@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 INSTALL := scripts/install.sh $(PY)
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev train test lint docs check-rules torture bench leaderboard peers clean
+.PHONY: help install dev train test package lint docs check-rules torture bench leaderboard peers clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,9 +31,9 @@ install: $(VENV)/installed-train  ## make .venv with what training and playing n
 
 dev: $(VENV)/installed-dev  ## make .venv with what tests and docs need, too
 
-train: install  ## train a 2-player network (1 to 3 minutes on 2 cores), then let it meet random and greedy
+train: install  ## train a 2-player network (1 to 3 minutes on 2 cores, or MINUTES=5), then let it meet random and greedy
 	@if [ -e $(RUN)/checkpoint.safetensors ]; then resume=--resume; fi; \
-	set -x; $(PY) -m experiments.train_ppo --run $(RUN) --total-steps $(TOTAL_STEPS) $$resume
+	set -x; $(PY) -m experiments.train_ppo --run $(RUN) $(if $(MINUTES),--minutes $(MINUTES),--total-steps $(TOTAL_STEPS)) $$resume
 	@rm -rf $(RUN)/tournament
 	$(PY) -m experiments.tournament --agents random greedy ppo:$(RUN) --deals 200 --output $(RUN)/tournament
 	@echo "curve:  $(RUN)/curve.png   (all metrics: $(VENV)/bin/tensorboard --logdir $(RUN))"
@@ -42,6 +42,9 @@ train: install  ## train a 2-player network (1 to 3 minutes on 2 cores), then le
 test: dev  ## run all tests, then linters and type checker
 	$(PY) -m pytest -n $(WORKERS)
 	@$(MAKE) --no-print-directory lint
+
+package:  ## build wheel and sdist, and use them in an empty environment (minutes; needs an index of packages)
+	scripts/check_package.sh $(PYTHON)
 
 lint: dev  ## run ruff and mypy
 	$(PY) -m ruff check .

@@ -22,6 +22,11 @@ def decision_keys(seeds: np.ndarray, steps: np.ndarray, salt: int) -> np.ndarray
 
 
 def play_games(variant: Variant, agents: Sequence[Agent], seating: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+    """Play games to the end; their returns, float64 (games, seats). Arguments and errors as for `play_to_end`."""
+    return GameBatch(variant).returns(play_to_end(variant, agents, seating, seeds))
+
+
+def play_to_end(variant: Variant, agents: Sequence[Agent], seating: np.ndarray, seeds: np.ndarray) -> np.ndarray:
     """Play games to the end.
 
     Args:
@@ -31,7 +36,7 @@ def play_games(variant: Variant, agents: Sequence[Agent], seating: np.ndarray, s
         seeds: integers (games,): the deals, 0 to 2**63 - 1.
 
     Returns:
-        float64 (games, seats): the returns.
+        states (games,): the games as they ended.
 
     Raises:
         IllegalActionError: an agent chose an illegal action.
@@ -62,4 +67,4 @@ def play_games(variant: Variant, agents: Sequence[Agent], seating: np.ndarray, s
             batch.apply(chosen, actions)
             states[games] = chosen
         running = running[states["over"][running] == 0]
-    return batch.returns(states)
+    return states

@@ -15,25 +15,27 @@ LONGEST = 5000  # characters of a spec; most of it would be a path
 
 
 class Entry(NamedTuple):
-    """An agent that specs can name: how its spec is written, and the function that makes it from variant and spec."""
+    """An agent that specs can name: how its spec is written, what it is, and the function that makes it of a spec."""
 
     form: str
+    about: str
     module: str
     function: str = "make"
 
 
-# Modules are imported when an agent is made: only who plays a network imports torch.
+# Modules are imported when an agent is made: only a network imports torch, if it is installed.
 AGENTS = {
-    "random": Entry("random", "agents.baselines.uniform"),
-    "greedy": Entry("greedy", "agents.baselines.greedy"),
-    "lookahead": Entry("lookahead", "agents.baselines.lookahead"),
-    "rollout": Entry("rollout:GAMES", "agents.baselines.rollout"),
-    "mcts": Entry("mcts:SIMULATIONS", "agents.search.mcts"),
-    "flat_mc": Entry("flat_mc:SIMULATIONS", "agents.search.mcts", "make_flat"),
-    "puct": Entry("puct:SIMULATIONS,net=PATH", "agents.search.puct"),
-    "ppo": Entry("ppo:PATH", "agents.networks.agent"),
-    "untrained": Entry("untrained", "agents.networks.agent", "make_untrained"),
-    "exec": Entry("exec:COMMAND", "agents.engine"),
+    "random": Entry("random", "uniformly random legal actions", ".baselines.uniform"),
+    "greedy": Entry("greedy", "the best action by the game's heuristic policy", ".baselines.greedy"),
+    "lookahead": Entry("lookahead", "the heuristic policy with the replies it allows", ".baselines.lookahead"),
+    "rollout": Entry("rollout:GAMES", "tries each action by games of the heuristic policy", ".baselines.rollout"),
+    "mcts": Entry("mcts:SIMULATIONS", "tree search over determinizations (ISMCTS)", ".search.mcts"),
+    "flat_mc": Entry("flat_mc:SIMULATIONS", "Monte Carlo search of one decision", ".search.mcts", "make_flat"),
+    "puct": Entry("puct:SIMULATIONS,net=PATH", "tree search with a network", ".search.puct"),
+    "ppo": Entry("ppo:PATH", "the most probable action by a network", ".networks.agent"),
+    "best": Entry("best[:SECONDSs]", "the strongest one measured that decides in this time", ".best"),
+    "untrained": Entry("untrained", "a network with random weights, a control", ".networks.agent", "make_untrained"),
+    "exec": Entry("exec:COMMAND", "a program in any language, over JSON lines", ".engine"),
 }
 
 
@@ -65,7 +67,11 @@ def make_agent(spec: str, variant: Variant) -> Agent:
         )
     entry = AGENTS[parsed.name]
     try:
-        return getattr(import_module(entry.module), entry.function)(variant, parsed)
+        return getattr(import_module(entry.module, __package__), entry.function)(variant, parsed)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ValueError(f"{spec[:SHOWN]} needs torch, which is not installed: pip install torch") from None
     except FileNotFoundError as error:
         raise FileNotFoundError(one_line(error)) from None
     except OSError as error:

@@ -1,11 +1,13 @@
 """Run the notebooks from top to bottom and keep their outputs: `python -m docs.notebooks`."""
 
+import os
 from copy import deepcopy
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
 
+from samurai_env.core.notices import QUIET
 from samurai_env.files.atomic_write import write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +27,7 @@ def run(path: Path) -> nbformat.NotebookNode:
         coalesce_streams=True,
         resources={"metadata": {"path": str(ROOT)}},
     )
+    os.environ[QUIET] = "off"  # no line on what is compiled among the outputs
     client.execute()
     notebook.metadata = metadata  # without the version of the Python that ran it
     return notebook

@@ -11,18 +11,19 @@ import json
 import os
 import platform
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from msgspec import Struct
 from rich.console import Console
 from rich.table import Table
 
-from agents.arena import play_games
+from agents.arena import play_to_end
 from agents.old_specs import current_spelling
 from agents.registry import make_agent
 from agents.spec import split_agent_specs
@@ -33,10 +34,10 @@ from experiments.common.interrupts import Interrupt
 from experiments.common.process_pool import results
 from experiments.common.provenance import commit, machine
 from experiments.common.ranges import Count, Processes, check_ranges
-from experiments.evaluation.matches import MATCH_SEED, Estimate, warm_agent, wilson
-from experiments.evaluation.matchups import Natural, Share
+from experiments.evaluation.matches import MATCH_SEED, Estimate, Timed, warm_agent, wilson
+from experiments.evaluation.matchups import Natural, Seconds, Share
 from experiments.evaluation.standings import span
-from samurai_env import __version__, parse_variant
+from samurai_env import GameBatch, __version__, parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
 from samurai_env.core.variant_spec import read_spec
@@ -89,23 +90,48 @@ def variants(config: Config) -> dict[tuple[str, int], Variant]:
     }
 
 
-def play_chunk(task: tuple[str, str, int, int]) -> tuple[str, str, int, list[float]]:
-    """Worker: an agent in all seats of some games; what they returned."""
+class Played(NamedTuple):
+    """Some games of an agent as a worker played them."""
+
+    agent: str
+    variant: str
+    first: int
+    """Number of the first game."""
+    returns: list[float]
+    ends: dict[str, int]
+    """How many ended in which way, where the game tells."""
+    seconds: float
+    """Processor time that the agent thought."""
+    decisions: int
+    """Decisions that it made."""
+
+
+def play_chunk(task: tuple[str, str, int, int]) -> Played:
+    """Worker: play an agent in all seats of some games."""
     agent, variant, first, games = task
     made = parse_variant(variant)
     seeds = np.arange(first, first + games, dtype=np.uint64) + np.uint64(MATCH_SEED)
-    returns = play_games(made, [warm_agent(agent, variant)], np.zeros((games, made.num_players), np.int64), seeds)
-    return agent, variant, first, returns[:, 0].tolist()
+    timed = Timed(warm_agent(agent, variant))
+    states = play_to_end(made, [timed], np.zeros((games, made.num_players), np.int64), seeds)
+    ends = Counter(map(str, made.game.describe_results(states).get("result", ())))
+    returns = GameBatch(made).returns(states)[:, 0].tolist()
+    return Played(agent, variant, first, returns, dict(ends), timed.seconds, timed.decisions)
 
 
 class KeptReturns(Struct):
-    """What an agent's games of a variant returned: lists by number of their first game."""
+    """What an agent's games of a variant returned: lists by number of their first game.
+
+    `ends` has how many of these games ended in which way, also by first game; older files have none. So with the time.
+    """
 
     agent: str
     variant: str
     commits: list[str]
     machines: list[str]
     chunks: dict[Natural, list[Share]]
+    ends: dict[Natural, dict[str, Natural]] = {}
+    seconds: Seconds = 0.0
+    decisions: Natural = 0
 
 
 class KeptWins(Struct):
@@ -128,6 +154,8 @@ class Wins:
         self.returns: dict[tuple[str, str], dict[int, list[float]]] = {}
         self.commits: dict[tuple[str, str], list[str]] = {}  # that played: a table may grow in several runs
         self.machines: dict[tuple[str, str], list[str]] = {}  # on which
+        self.ends: dict[tuple[str, str], dict[int, dict[str, int]]] = {}  # how many ended in which way, by first game
+        self.thought: dict[tuple[str, str], tuple[float, int]] = {}  # processor time and decisions
         self.networks: dict[str, str] = {}  # by agent, the fingerprint of the files that it names
         if not path.exists():
             return
@@ -154,10 +182,15 @@ class Wins:
                 end = first + len(chunk)
             self.returns[key] = found.chunks
             self.commits[key], self.machines[key] = found.commits, found.machines
+            self.ends[key], self.thought[key] = found.ends, (found.seconds, found.decisions)
 
-    def add(self, agent: str, variant: str, first: int, returns: list[float], commit_: str) -> None:
+    def add(self, played: Played, commit_: str) -> None:
         """Keep what a chunk returned, and the commit that played it."""
-        self.returns[agent, variant][first] = returns
+        agent, variant = played.agent, played.variant
+        self.returns[agent, variant][played.first] = played.returns
+        self.ends.setdefault((agent, variant), {})[played.first] = played.ends
+        seconds, decisions = self.thought.get((agent, variant), (0.0, 0))
+        self.thought[agent, variant] = seconds + played.seconds, decisions + played.decisions
         for kept, now in ((self.commits, commit_), (self.machines, machine())):
             if now not in kept.setdefault((agent, variant), []):
                 kept[agent, variant].append(now)
@@ -176,6 +209,7 @@ class Wins:
                     "commits": self.commits[agent, variant],
                     "machines": self.machines[agent, variant],
                     "chunks": {str(first): chunks[first] for first in sorted(chunks)},
+                    **self._more(agent, variant),
                 }
                 for (agent, variant), chunks in self.returns.items()
                 if chunks
@@ -183,6 +217,25 @@ class Wins:
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.path, json.dumps(contents) + "\n")
+
+    def _more(self, agent: str, variant: str) -> dict[str, Any]:
+        """What files had not from the beginning: ways of ending and time."""
+        ends = self.ends.get((agent, variant), {})
+        seconds, decisions = self.thought.get((agent, variant), (0.0, 0))
+        more: dict[str, Any] = {"ends": {str(first): ends[first] for first in sorted(ends)}} if ends else {}
+        return more | ({"seconds": round(seconds, 6), "decisions": decisions} if decisions else {})
+
+    def seconds(self, agent: str, variant: str) -> float | None:
+        """Processor time of a decision; None if it was not measured."""
+        seconds, decisions = self.thought.get((agent, variant), (0.0, 0))
+        return seconds / decisions if decisions else None
+
+    def ways(self, agent: str, variant: str) -> dict[str, int]:
+        """How many games ended in which way, most frequent first; empty where that was not noted."""
+        counts = Counter[str]()
+        for ends in self.ends.get((agent, variant), {}).values():
+            counts.update(ends)
+        return dict(counts.most_common())
 
     def rate(self, agent: str, variant: Variant) -> tuple[Estimate, int] | None:
         """Mean return with its interval, and the number of games; None without games."""
@@ -208,10 +261,10 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
     tasks, done = [], 0
     for spec in config.agents:
         for variant in settings:
-            played = wins.returns.setdefault((spec, variant.spec), {})
+            kept = wins.returns.setdefault((spec, variant.spec), {})
             for first in range(0, config.games, CHUNK):
                 count = min(CHUNK, config.games - first)
-                if len(played.get(first, ())) >= count:
+                if len(kept.get(first, ())) >= count:
                     done += count
                 else:
                     tasks.append((spec, variant.spec, first, count))
@@ -221,10 +274,10 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
         progress_bar(console, "games", done + sum(task[-1] for task in tasks), done) as bar,
         closing(results(play_chunk, tasks, config.processes, lambda: interrupt.asked)) as coming,
     ):
-        for _, (agent, variant_spec, first, returns) in coming:
-            wins.add(agent, variant_spec, first, returns, now)
-            done += len(returns)
-            bar(done, agent)
+        for _, played in coming:
+            wins.add(played, now)
+            done += len(played.returns)
+            bar(done, played.agent)
             if time.monotonic() - saved > 20:
                 wins.write()
                 saved = time.monotonic()
@@ -250,8 +303,23 @@ def tables(config: Config, wins: Wins) -> Iterator[tuple[str, list[int], list[st
             yield agent, counts, head, rows
 
 
+def endings(config: Config, wins: Wins, agent: str) -> tuple[list[str], list[list[str]]] | None:
+    """Head and rows of a table of how the games of an agent ended; None where that was not noted."""
+    counts = {key: wins.ways(agent, variant.spec) for key, variant in variants(config).items()}
+    ways = list(dict.fromkeys(way for found in counts.values() for way in found))
+    if not ways:
+        return None
+    head = [config.vary or "", "players", *(way.replace("_", " ") for way in ways)]
+    rows = [
+        [line, str(players), *(f"{found.get(way, 0) / sum(found.values()):.1%}" for way in ways)]
+        for (line, players), found in counts.items()
+        if found
+    ]
+    return head, rows
+
+
 def show(config: Config, wins: Wins, console: Console) -> None:
-    """Print a table for each agent with results, and write all of them to table.md."""
+    """Print for each agent with results the victories and how games ended, and write all tables to table.md."""
     parts = [f"# {read_spec(config.game).game.title}: victories with 95 % intervals\n"]
     for agent, counts, head, rows in tables(config, wins):
         games = span(counts)
@@ -262,6 +330,12 @@ def show(config: Config, wins: Wins, console: Console) -> None:
             table.add_row(*row)
         console.print(table)
         parts.append(f"`{agent}`, {games} games each:\n\n{pages.table(head, rows)}\n")
+        if ended := endings(config, wins, agent):
+            table = Table(*ended[0], title=f"{agent}: how games ended")
+            for row in ended[1]:
+                table.add_row(*row)
+            console.print(table)
+            parts.append(f"`{agent}`, how games ended:\n\n{pages.table(*ended)}\n")
     write_atomically(config.output / "table.md", "\n".join(parts))
     console.print(f"results and table are in {config.output}")
 

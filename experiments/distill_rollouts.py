@@ -25,8 +25,9 @@ from torch import nn
 from agents.arena import decision_keys
 from agents.baselines.rollout import RolloutAgent
 from agents.heuristics import ActionFeatures
+from agents.networks.config import NetworkConfig
 from agents.networks.files import save_network
-from agents.networks.network import NetworkConfig, PolicyValueNet, new_network
+from agents.networks.network import PolicyValueNet, new_network
 from agents.registry import make_agent
 from agents.settings import Range
 from experiments.common.array_files import load_arrays

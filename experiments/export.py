@@ -12,7 +12,9 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from agents.networks.files import load_network, read_card, save_network, weights_file, write_card
+from agents.networks.cards import read_card
+from agents.networks.files import load_network, save_network, write_card
+from agents.networks.paths import weights_file
 from experiments.common.cli import run_program
 
 

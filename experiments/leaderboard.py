@@ -17,13 +17,15 @@ from typing import Any
 from rich.console import Console
 
 from experiments import cooperative, tournament
-from experiments.common.cli import command_line, run_program
+from experiments.common.cli import run_program
 from experiments.common.interrupts import Interrupt
 from experiments.common.markdown import RESULTS, refresh, table, variant_title
 from experiments.common.provenance import ROOT
 from experiments.common.ranges import Processes, check_ranges
+from experiments.evaluation.best_agents import best_agents
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span, standings
+from samurai_env import parse_variant
 from samurai_env.core.texts import listed, one_line, shown
 from samurai_env.core.variant_spec import EXAMPLE, read_spec
 from samurai_env.files.atomic_write import write_atomically
@@ -31,6 +33,7 @@ from samurai_env.files.json_reader import in_form
 
 LIST = ROOT / "experiments" / "leaderboard.toml"
 PAGE = ROOT / "LEADERBOARD.md"
+BEST = ROOT / "agents" / "best.json"
 LARGEST = 2**16  # bytes of the list
 CONTROLS = ("random", "untrained")  # left out of the README
 NOTHING = "*Nothing has been played yet*: `make leaderboard`."
@@ -156,8 +159,8 @@ def _board(path: Path, entry: Any) -> Board:
         raise ValueError(f"{one_line(path, 80)}: {name} is wrong: {one_line(error, 200)}") from None
 
 
-def origin(results: Results, again: tournament.Config) -> str:
-    """Say how and where a table was played, and with which command it continues."""
+def origin(board: Board, results: Results, standing: Standings) -> str:
+    """Say how and where a table was played, and with which commands a cell is played again and the table continued."""
     commits = sorted({commit for matchup in results.matchups.values() for commit in matchup.commits})
     machines = sorted({machine for matchup in results.matchups.values() for machine in matchup.machines})
     lines = [
@@ -166,8 +169,16 @@ def origin(results: Results, again: tournament.Config) -> str:
         f"- Machine: {'; '.join(machines)}. Seeds of the deals: {results.origin['deal_seeds']}",
         *(f"- Network of `{spec}`: SHA-256 {digits}..." for spec, digits in results.networks.items()),
     ]
-    lines.append("- To continue these results, or to start again with another `--output`:")
-    return "\n".join(lines) + f"\n\n```sh\n{command_line('experiments.tournament', again)}\n```"
+    first, cells = standing.agents[0], [pair for pair in standing.shares if pair[0] != pair[1]]
+    one, other = min(cells, key=lambda pair: (pair[0] != first, pair[1] != ANCHOR))
+    commands = [
+        f"python -m experiments.reproduce {board.name} {one} {other}",
+        f"python -m experiments.leaderboard --full --only {board.name}",
+    ]
+    lines.append(
+        "- To play a cell again in a fresh folder, on the table's deals; to play what the table lacks of its full form:"
+    )
+    return "\n".join([*lines, "", "```sh", *commands, "```"])
 
 
 def ladder(board: Board, folder: Path) -> tuple[Results, Standings] | None:
@@ -201,8 +212,7 @@ def ladder_part(board: Board, folder: Path) -> str | None:
         about += (
             f" 0 is the rating of `{agents[0]}`, since `{ANCHOR}` did not play: do not compare it with other tables'."
         )
-    again = replace(board.tournament(folder, False), agents=agents, deals=max(standing.deals.values()))
-    return f"## {title}\n\n{about}\n\n{text}\n\n{origin(results, again)}"
+    return f"## {title}\n\n{about}\n\n{text}\n\n{origin(board, results, standing)}"
 
 
 def team(board: Board, folder: Path) -> str | None:
@@ -215,9 +225,11 @@ def team(board: Board, folder: Path) -> str | None:
     number = "" if players is None else f", {players} players"
     parts = [f"## {game.title}{number}", "Games won with the agent in every seat, 95 % intervals."]
     for agent, counts, head, rows in cooperative.tables(config, wins):
-        again = replace(config, agents=(agent,), games=max(counts))
         parts += [f"`{agent}`, {span(counts)} games each:", table(head, rows)]
-        parts.append(f"```sh\n{command_line('experiments.cooperative', again)}\n```")
+        if ended := cooperative.endings(config, wins, agent):
+            parts += ["How they ended, where that was noted:", table(*ended)]
+        cell = next(variant for variant in cooperative.variants(config).values() if wins.rate(agent, variant))
+        parts.append(f'A cell again:\n\n```sh\npython -m experiments.reproduce {board.name} {agent} "{cell.spec}"\n```')
     commits = sorted({commit for found in wins.commits.values() for commit in found})
     machines = sorted({machine for found in wins.machines.values() for machine in found})
     parts.append(f"- Code: commit {', '.join(commits)}\n- Machine: {'; '.join(machines)}")
@@ -261,14 +273,31 @@ def readme_part() -> dict[str, dict[str, str]]:
     return {"README.md": {"ladder": in_short()}}
 
 
+def best(folder: Path = RESULTS, file: Path = LIST) -> str:
+    """The text of `agents/best.json`, which says what the agent `best` stands for.
+
+    Raises:
+        ValueError: a file is damaged.
+    """
+    boards, teams = read(file)
+    rates: dict[str, dict[str, tuple[float, float | None]]] = {}
+    for board in teams:
+        if (path := folder / board.name / "wins.json").exists():
+            wins = cooperative.Wins(path)
+            for agent, variant in wins.returns:
+                if rate := wins.rate(agent, parse_variant(variant)):
+                    rates.setdefault(variant, {})[agent] = rate[0].mean, wins.seconds(agent, variant)
+    return best_agents((found[1] for board in boards if (found := ladder(board, folder))), rates)
+
+
 def write_pages(write: bool) -> list[str]:
-    """Bring LEADERBOARD.md and the README's ladder up to date; the names of those that were not."""
+    """Bring LEADERBOARD.md, the README's ladder and what `best` names up to date; the names of those that were not."""
     stale = refresh(readme_part(), write)
-    text = page()
-    if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-        stale.append(PAGE.name)
-        if write:
-            write_atomically(PAGE, text)
+    for path, text in ((PAGE, page()), (BEST, best())):
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(path.name)
+            if write:
+                write_atomically(path, text)
     return stale
 
 

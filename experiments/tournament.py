@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from typing import Annotated
@@ -22,6 +23,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from agents.best import named
 from agents.registry import make_agent
 from agents.settings import Range
 from agents.spec import split_agent_specs
@@ -194,11 +196,14 @@ def show(config: Config, results: Results, console: Console) -> None:
     Console(file=written, width=needed).print(table)
     write_atomically(config.output / "table.txt", written.getvalue())
     draw(found, f"{title}; {caption(config, found)}", config.output / "payoff.png")
-    console.print(f"results, table and picture are in {config.output}")
+    what = "results, table and picture" if find_spec("matplotlib") else "results and table"
+    console.print(f"{what} are in {config.output}")
 
 
 def draw(found: Standings, title: str, path: Path) -> None:
-    """The pay-off matrix as a picture."""
+    """The pay-off matrix as a picture; nothing without matplotlib."""
+    if not find_spec("matplotlib"):
+        return
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.colors import TwoSlopeNorm
     from matplotlib.figure import Figure
@@ -224,8 +229,10 @@ def draw(found: Standings, title: str, path: Path) -> None:
 
 
 def main(config: Config) -> None:
-    """Play and show."""
+    """Play and show; `best` enters under the name of the agent that it stands for."""
     console, interrupt = Console(), Interrupt()
+    variant = parse_variant(config.game)
+    config = replace(config, agents=tuple(named(spec, variant) for spec in config.agents))
     show(config, play(config, console, interrupt), console)
     interrupt.end()
 

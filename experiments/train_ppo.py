@@ -3,7 +3,8 @@
     python -m experiments.train_ppo --game samurai players=2 --total-steps 3000000 --run runs/first
 
 One network plays every seat of many games at once; the method is `experiments.training.ppo`. Ctrl-C finishes the
-update, saves and stops; --resume continues exactly from there.
+update, saves and stops; --resume continues exactly from there. With --minutes the run has its length by the clock, and
+another run is not the same to the bit.
 """
 
 import time
@@ -22,6 +23,8 @@ from experiments.training.evaluation import evaluate
 from experiments.training.learner import Learner
 from experiments.training.plot import caption, draw_curve
 
+EVALUATIONS = 10  # at least, beside the one at the start
+
 
 def train(config: Config, console: Console, interrupt: Interrupt | None = None) -> Learner:
     """Run the training that `config` describes; Ctrl-C (or `interrupt`, if given) saves and ends it."""
@@ -35,17 +38,23 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
     learner = Learner(config)
     if resumes:
         checkpoint.load(learner)
-        done = learner.steps >= config.total_steps
+        done, total = learner.length()
         console.print(
-            f"{config.run} is done, with {learner.steps:,} steps: a larger --total-steps continues it"
-            if done
+            f"{config.run} is done, with {learner.steps:,} steps: a larger --total-steps or --minutes continues it"
+            if done >= total
             else f"going on from {learner.steps:,} steps in {config.run}"
         )
     writer = None
-    total = config.total_steps
-    with interrupt or Interrupt() as interrupt, progress_bar(console, "training", total, learner.steps) as bar:
-        while learner.steps < config.total_steps and not interrupt.asked:
-            started = time.perf_counter()
+    done, total = learner.length()
+    unit = 1 if config.minutes is None else 1000  # the bar counts steps or seconds
+    with interrupt or Interrupt() as interrupt, progress_bar(console, "training", total // unit, done // unit) as bar:
+        if learner.steps == 0 and config.eval_every:
+            add_point(learner)
+            bar(0, "")
+            if not console.is_terminal:
+                console.print(f"0 steps: {wins(learner)}")
+        while done < total and not interrupt.asked:
+            before, started = done, time.perf_counter()
             learner.collect()
             metrics = learner.update()
             if not all(np.isfinite(value) for value in metrics.values()):
@@ -53,19 +62,18 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
             spent = time.perf_counter() - started
             learner.seconds += spent
             metrics["steps_per_second"] = config.num_steps * config.num_envs / spent
-            done = learner.steps >= config.total_steps
-            if config.eval_every and (learner.updates % config.eval_every == 0 or done):
-                point = evaluate(config, learner.mean_net, learner.variant)
-                learner.curve.append({"steps": learner.steps, "seconds": round(learner.seconds, 1), **point})
-                metrics |= point
+            done, total = learner.length()
+            tenth = EVALUATIONS * done // total > EVALUATIONS * before // total
+            if config.eval_every and (learner.updates % config.eval_every == 0 or tenth or done >= total):
+                metrics |= add_point(learner)
             # Not before: a start that fails leaves no folder.
             writer = writer or SummaryWriter(config.run, purge_step=learner.steps)
             for name, value in metrics.items():
                 writer.add_scalar(name, value, learner.steps)
-            bar(learner.steps, describe(learner, metrics))
+            bar(min(done, total) // unit, describe(learner, metrics))
             if any(name.startswith("win_") for name in metrics) and not console.is_terminal:
                 console.print(f"{learner.steps:,} steps: {describe(learner, metrics)}")
-            if learner.updates % config.checkpoint_every == 0 or done or interrupt.asked:
+            if learner.updates % config.checkpoint_every == 0 or done >= total or interrupt.asked:
                 checkpoint.save(learner)
     if writer:
         writer.close()
@@ -83,6 +91,15 @@ def main(config: Config) -> None:
     interrupt.end(f"{learner.steps:,} steps are done, and the same command with --resume continues")
 
 
+def add_point(learner: Learner) -> dict[str, float]:
+    """Evaluate the network and add the point to the curve; its win shares."""
+    started = time.perf_counter()
+    point = evaluate(learner.config, learner.mean_net, learner.variant)
+    learner.curve.append({"steps": learner.steps, "seconds": round(learner.seconds, 1), **point})
+    learner.eval_seconds += time.perf_counter() - started
+    return point
+
+
 def refuse_folder(run: Path) -> None:
     """Refuse to start a run where there is one.
 
@@ -97,10 +114,16 @@ def refuse_folder(run: Path) -> None:
 
 def describe(learner: Learner, metrics: dict[str, float]) -> str:
     """Write one line for the progress bar."""
+    shares = wins(learner)
+    speed = f"{metrics['steps_per_second']:,.0f} steps/s, entropy {metrics['entropy']:.2f}"
+    return f"{speed}, {shares}" if shares else speed
+
+
+def wins(learner: Learner) -> str:
+    """The win shares of the last evaluation; "" if there was none."""
     last = learner.curve[-1] if learner.curve else {}
     shares = [f"{caption(name)} {last[name]:.0%}" for name in last if name.startswith("win_")]
-    wins = f", wins {', '.join(shares)}" if shares else ""
-    return f"{metrics['steps_per_second']:,.0f} steps/s, entropy {metrics['entropy']:.2f}{wins}"
+    return f"wins {', '.join(shares)}" if shares else ""
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ class RolloutConfig:
     Attributes:
         games: games from each action.
         potential_weight: weight, beside the return, of the lead in the game's `potential` at the end: it depends less
-        on luck than the return.
+            on luck than the return.
     """
 
     games: Count

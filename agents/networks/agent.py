@@ -1,29 +1,59 @@
-"""A trained network as an agent."""
+"""A trained network as an agent, by torch where it is installed, otherwise by NumPy."""
 
+from contextlib import AbstractContextManager
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
-import torch
 
 from agents.heuristics import ActionFeatures
-from agents.networks.files import check_fits, load_network
-from agents.networks.network import NetworkConfig, PolicyValueNet, new_network
+from agents.networks.cards import check_fits
+from agents.networks.config import NetworkConfig
 from agents.spec import AgentSpec, no_settings
 from samurai_env.core.checks import checked_games, checked_keys
 from samurai_env.core.game import Variant
 from samurai_env.game_batch import GameBatch
 
 
+class Network(Protocol):
+    """What plays: `network.PolicyValueNet` or `numpy_network.NumPyNetwork`."""
+
+    @property
+    def config(self) -> NetworkConfig:
+        """What it is for and how it is built."""
+        ...
+
+    def evaluate(
+        self, observations: np.ndarray, masks: np.ndarray, features: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Evaluate positions for the seat to move in each.
+
+        Args:
+            observations: int8 (batch, ...).
+            masks: int8 (batch, actions).
+            features: float32 (batch, actions, columns), for a network with a heuristic prior.
+
+        Returns:
+            Log-probabilities, float32 (batch, actions), and expected returns, float32 (batch, players).
+        """
+        ...
+
+    def rounding(self, batch_size: int) -> AbstractContextManager[Any]:
+        """Context of a search that evaluates so many positions at a time."""
+        ...
+
+
 class NetworkAgent:
     """Takes the action of highest probability by a network."""
 
-    def __init__(self, variant: Variant, net: PolicyValueNet) -> None:
+    def __init__(self, variant: Variant, net: Network) -> None:
         self.net = net
         self.variant = variant
         self._batch = GameBatch(variant)
         self._features = ActionFeatures(variant) if net.config.heuristic_prior else None
 
-    def evaluate(self, states: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+    def evaluate(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Evaluate positions for the seat to move in each.
 
         Args:
@@ -39,22 +69,34 @@ class NetworkAgent:
         """
         states = checked_games(states, self.variant.dtype)
         observations = self._batch.observe(states, encoding=self.net.config.encoding)
-        inputs = [torch.from_numpy(observations), torch.from_numpy(self._batch.legal_masks(states))]
-        if self._features:
-            inputs.append(torch.from_numpy(self._features.compute(states)))
-        with torch.inference_mode():
-            log_probs, values = self.net(*(tensor.to(self.net.mean.device) for tensor in inputs))
-        return log_probs.cpu(), values.cpu()
+        features = self._features.compute(states) if self._features else None
+        return self.net.evaluate(observations, self._batch.legal_masks(states), features)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `agents.api.Agent.act`."""
         log_probs, _ = self.evaluate(states)
         checked_keys(keys, len(log_probs))
-        return log_probs.argmax(1).numpy()
+        return log_probs.argmax(1)
+
+
+def load_player(path: Path, variant: Variant) -> Network:
+    """Load a network to play a variant, by torch if it is installed.
+
+    Raises:
+        ValueError: it is damaged, does not fit, or needs torch.
+        FileNotFoundError: there is no such file.
+    """
+    if find_spec("torch"):
+        from agents.networks.files import load_network
+    else:
+        from agents.networks.numpy_network import load_network  # type: ignore[assignment]
+    net = load_network(path)
+    check_fits(net.config, variant, path)
+    return net
 
 
 def make(variant: Variant, spec: AgentSpec) -> NetworkAgent:
-    """Make the agent of `ppo:PATH`, a .safetensors file or the folder of a training run.
+    """Make the agent of `ppo:PATH`; the path is as for `weights_file`.
 
     Raises:
         ValueError: no path, settings, or a network that is damaged or does not fit.
@@ -62,10 +104,7 @@ def make(variant: Variant, spec: AgentSpec) -> NetworkAgent:
     """
     if not spec.argument or spec.settings:
         raise ValueError("ppo takes the path of a network, as in ppo:runs/first/model.safetensors, and no settings")
-    path = Path(spec.argument)
-    net = load_network(path)
-    check_fits(net, variant, path)
-    return NetworkAgent(variant, net)
+    return NetworkAgent(variant, load_player(Path(spec.argument), variant))
 
 
 def make_untrained(variant: Variant, spec: AgentSpec) -> NetworkAgent:
@@ -74,6 +113,10 @@ def make_untrained(variant: Variant, spec: AgentSpec) -> NetworkAgent:
     Raises:
         ValueError: an argument or settings.
     """
+    import torch
+
+    from agents.networks.network import new_network
+
     no_settings(spec)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)

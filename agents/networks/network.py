@@ -1,6 +1,5 @@
 """Policy and value network with masked actions."""
 
-from dataclasses import asdict, dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -8,39 +7,11 @@ import torch
 from torch import nn
 
 from agents.heuristics import prior_temperature
+from agents.networks.config import MASKED, NetworkConfig
 from agents.networks.layers import ActionLayers, EntityLayers, spatial_layers
 from samurai_env import parse_variant
 
-MASKED = -1e9  # logit of an illegal action
-
-
-@dataclass(frozen=True)
-class NetworkConfig:
-    """What a network is for and how it is built.
-
-    Attributes:
-        variant: spec of the variant it was trained on.
-        encoding: name of the encoding it reads.
-        hidden: widths of the hidden layers.
-        heuristic_prior: whether it also reads the game's heuristic policy (`agents.heuristics`) and adds it to its
-        logits.
-        entity_width: width of the layers that read each of the encoding's `entities` with shared weights; 0 for none.
-        action_width: width of the layers that read the features of each action with shared weights; 0 for none.
-        spatial_width: width of the layers that read planes by convolutions, tokens by attention; 0 for none.
-    """
-
-    variant: str
-    encoding: str
-    hidden: tuple[int, ...] = (256, 256)
-    heuristic_prior: bool = False
-    entity_width: int = 0
-    action_width: int = 0
-    spatial_width: int = 0
-
-    def differences(self, wanted: "NetworkConfig") -> str:
-        """Describe what differs from another, such as "hidden (64,) instead of (256, 256)"."""
-        here, there = asdict(self), asdict(wanted)
-        return ", ".join(f"{name} {here[name]} instead of {there[name]}" for name in here if here[name] != there[name])
+BFLOAT16_BATCH = 32  # from so many positions at a time on rounding to bfloat16 pays
 
 
 def supports_bfloat16() -> bool:
@@ -171,6 +142,20 @@ class PolicyValueNet(nn.Module):
             logits = logits + self.prior_weight * prior
         log_probs = torch.log_softmax(logits.masked_fill(masks == 0, MASKED), 1)
         return log_probs, self.value(hidden).float(), hidden
+
+    def evaluate(
+        self, observations: np.ndarray, masks: np.ndarray, features: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """`forward` of arrays, without gradients."""
+        inputs = [torch.from_numpy(x).to(self.mean.device) for x in (observations, masks, features) if x is not None]
+        with torch.inference_mode():
+            log_probs, values = self(*inputs)
+        return log_probs.cpu().numpy(), values.cpu().numpy()
+
+    def rounding(self, batch_size: int) -> torch.autocast:
+        """Context of a search that evaluates so many positions at a time: weights are rounded where that pays."""
+        pays = batch_size >= BFLOAT16_BATCH and supports_bfloat16()
+        return torch.autocast(self.mean.device.type, torch.bfloat16, pays)
 
 
 def new_network(config: NetworkConfig) -> PolicyValueNet:

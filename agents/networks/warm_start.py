@@ -10,7 +10,8 @@ from itertools import product
 import numpy as np
 import torch
 
-from agents.networks.network import NetworkConfig, PolicyValueNet, new_network
+from agents.networks.config import NetworkConfig
+from agents.networks.network import PolicyValueNet, new_network
 from samurai_env import parse_variant
 from samurai_env.core.encoding import Block
 from samurai_env.core.game import Variant

@@ -13,7 +13,18 @@ import numpy as np
 
 from agents import rollouts
 from agents.heuristics import prior_temperature
-from agents.search.tree import SearchResult, add_child, backup, init_roots, new_result, new_trees, read_roots, select
+from agents.search.tree import (
+    RootActions,
+    SearchResult,
+    add_child,
+    backup,
+    init_roots,
+    new_result,
+    new_trees,
+    read_roots,
+    root_actions,
+    select,
+)
 from agents.settings import LARGEST, Count, Positive, Range, Share, check_ranges
 from agents.spec import AgentSpec, read_settings
 from samurai_env.core import bits
@@ -244,6 +255,17 @@ class MCTSAgent:
         result = new_result(len(states), self._variant)
         self._search(states, checked_keys(keys, len(states)), self._params, self._work, *result)
         return result
+
+    def analyse(self, states: np.ndarray, keys: np.ndarray) -> RootActions:
+        """Search one game; `states` (1,) and `keys` (1,) as for `act`.
+
+        Raises:
+            ValueError: the search grows several trees.
+        """
+        if self.config.determinizations:
+            raise ValueError("several trees have no common root to show: analyse with determinizations=0")
+        self.search(states, keys)
+        return root_actions(self._work.nodes[0], int(states["seat"][0]))
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `agents.api.Agent.act`."""

@@ -12,13 +12,21 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import torch
 
 from agents import rollouts
-from agents.networks.agent import NetworkAgent
-from agents.networks.files import check_fits, load_network
-from agents.networks.network import PolicyValueNet, supports_bfloat16
-from agents.search.tree import SearchResult, add_child, backup, init_roots, new_result, new_trees, read_roots, select
+from agents.networks.agent import Network, NetworkAgent, load_player
+from agents.search.tree import (
+    RootActions,
+    SearchResult,
+    add_child,
+    backup,
+    init_roots,
+    new_result,
+    new_trees,
+    read_roots,
+    root_actions,
+    select,
+)
 from agents.settings import LARGEST, Count, Range, Share, check_ranges
 from agents.spec import AgentSpec, read_settings
 from samurai_env.core import bits
@@ -37,7 +45,6 @@ NODES = 1 << 16  # nodes in memory at once, over all games searched together
 PRIOR_FLOOR = 0.02  # the least prior of a legal action is this divided by their number
 LEGAL = -1e8  # log-probabilities below are those of illegal actions
 LEAST_PRIOR = 1e-6  # above 0, which marks an action that the network was not asked about
-BFLOAT16_BATCH = 32  # from so many leaves at a time on rounding to bfloat16 pays
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,8 @@ class PUCTConfig:
         c_puct: weight of the prior term in PUCT.
         prior_temperature: of the network's policy: above 1 flattens the priors, below 1 sharpens them.
         fpu: by how much less than its node an action without a child is valued, except at the root (first-play
-        urgency). batch_size: simulations that descend before the network is asked; 0 takes 1/32 of all, from 8 to 64.
+            urgency).
+        batch_size: simulations that descend before the network is asked; 0 takes 1/32 of all, from 8 to 64.
         rollout_weight: weight of a rollout in the value of a leaf (lambda in Silver et al., 2016); 0 for no rollouts.
         rollout_depth: heuristic decisions of a rollout before the heuristic value is asked; -1 plays to the end.
     """
@@ -230,15 +238,14 @@ def _bound(game: Game) -> tuple[Any, Any]:
 class PUCTAgent:
     """Starts a new search for every decision, guided by a network."""
 
-    def __init__(self, variant: Variant, net: PolicyValueNet, config: PUCTConfig) -> None:
+    def __init__(self, variant: Variant, net: Network, config: PUCTConfig) -> None:
         if variant.game.kernels.heuristic_value is None:
             config = replace(config, rollout_depth=-1)
         self.config = config
         self.variant = variant
         self._evaluator = NetworkAgent(variant, net)
         self._batch_size = config.batch_size or min(64, max(8, config.simulations // 32))
-        pays = self._batch_size >= BFLOAT16_BATCH and supports_bfloat16()
-        self._precision = torch.autocast(net.mean.device.type, torch.bfloat16, pays)
+        self._precision = net.rounding(self._batch_size)
         self._descend, self._rollout_returns = _bound(variant.game)
         self._work = Workspace(
             words=np.zeros(variant.num_words, np.uint64),
@@ -258,7 +265,14 @@ class PUCTAgent:
                 self._search(states[rows], keys[rows], SearchResult(*(part[rows] for part in result)))
         return result
 
-    def _search(self, roots: np.ndarray, keys: np.ndarray, result: SearchResult) -> None:
+    def analyse(self, states: np.ndarray, keys: np.ndarray) -> RootActions:
+        """Search one game; `states` (1,) and `keys` (1,) as for `act`."""
+        states = checked_games(states, self.variant.dtype)
+        with self._precision:
+            trees = self._search(states, checked_keys(keys, len(states)), new_result(1, self.variant))
+        return root_actions(trees[0], int(states["seat"][0]))
+
+    def _search(self, roots: np.ndarray, keys: np.ndarray, result: SearchResult) -> np.ndarray:
         config, games, left = self.config, len(roots), self.config.simulations
         trees = new_trees(games, left, self.variant)
         init_roots(trees)
@@ -276,13 +290,14 @@ class PUCTAgent:
             waiting = batch.leaves[is_waiting]
             if len(waiting):
                 log_probs, expected = self._evaluator.evaluate(waiting)
-                values = expected.numpy().clip(-1.0, 1.0)  # a search finds where the network exceeds possible returns
+                values = expected.clip(-1.0, 1.0)  # a search finds where the network exceeds possible returns
                 if config.rollout_weight > 0:
                     at = is_waiting.nonzero()[0]
                     played = self._rollout_returns(waiting, at, forest.rngs, config.rollout_depth, self._work)
                     values = (values + config.rollout_weight * (played - values)).astype(np.float32)
-                expand_leaves(trees, batch, log_probs.numpy(), values, config.prior_temperature)
+                expand_leaves(trees, batch, log_probs, values, config.prior_temperature)
         read_roots(trees, *result)
+        return trees
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `agents.api.Agent.act`."""
@@ -299,6 +314,4 @@ def make(variant: Variant, spec: AgentSpec) -> PUCTAgent:
     config = read_settings(spec, PUCTConfig)
     if not config.net:
         raise ValueError("puct needs the path of a network, as in puct:200,net=runs/first")
-    net = load_network(Path(config.net))
-    check_fits(net, variant, Path(config.net))
-    return PUCTAgent(variant, net, config)
+    return PUCTAgent(variant, load_player(Path(config.net), variant), config)

@@ -51,6 +51,33 @@ class SearchResult(NamedTuple):
     values: np.ndarray
 
 
+class RootActions(NamedTuple):
+    """What a search has found out about each action at the root, by action id.
+
+    Attributes:
+        visits: int64 (actions,), how often each was tried.
+        values: float64 (actions,), mean return to the seat to move; nan where it was not tried.
+        priors: float32 (actions,), before the search; 0 where the action is illegal.
+    """
+
+    visits: np.ndarray
+    values: np.ndarray
+    priors: np.ndarray
+
+
+def root_actions(nodes: np.ndarray, seat: int) -> RootActions:
+    """Read the actions at the root of one tree, nodes (simulations + 1,), for the seat to move there."""
+    root = nodes[0]
+    visits, values = np.zeros(len(root["prior"]), np.int64), np.full(len(root["prior"]), np.nan)
+    child = root["child"]
+    while child >= 0:
+        node = nodes[child]
+        visits[node["action"]] = node["visits"]
+        values[node["action"]] = node["value"][seat] / node["visits"]
+        child = node["sibling"]
+    return RootActions(visits, values, root["prior"].copy())
+
+
 def new_result(games: int, variant: Variant) -> SearchResult:
     """An empty result for some games."""
     visits = np.zeros((games, variant.num_actions), np.int64)

@@ -3,6 +3,7 @@
 import re
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
@@ -62,6 +63,8 @@ def run_program(
 ) -> None:
     """Run `main` with settings from the command line; what is wrong is reported in a line, and the exit status is 1.
 
+    `name` is a module for `python -m`, or a command of `samurai-env`.
+
     After Ctrl-C it is 130, also where the program came to an orderly stop (`Interrupt.end`), so that a script does not
     go on as if all had been done.
     """
@@ -70,7 +73,7 @@ def run_program(
             signal.signal(signal.SIGINT, signal.default_int_handler)
         hints = {**(old_flags or {}), **(_PART_OF_GAME if "game" in {each.name for each in fields(settings)} else {})}
         refuse_old_flags(sys.argv[1:], hints)
-        main(tyro.cli(settings, prog=f"python -m {name}", description=about))
+        main(tyro.cli(settings, prog=name if " " in name else f"python -m {name}", description=about))
     except (ValueError, OSError) as error:
         raise SystemExit(f"error: {error}") from None
     except (MemoryError, RuntimeError) as error:
@@ -118,9 +121,18 @@ def command_line(program: str, config: Any) -> str:
     return " ".join(words)
 
 
+LINES = 10.0  # seconds between two lines of progress where there is no terminal
+
+
 @contextmanager
 def progress_bar(console: Console, name: str, total: int, done: int = 0) -> Iterator[Callable[[int, str], None]]:
-    """A bar with the time that remains; call what it gives with (done, text to show)."""
+    """A bar with the time that remains; call what it gives with (done, text to show).
+
+    Where the output is no terminal, it prints a line at the start and then at most one every ten seconds.
+    """
+    if not console.is_terminal:
+        yield _lines(console, name, total, done)
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -131,3 +143,17 @@ def progress_bar(console: Console, name: str, total: int, done: int = 0) -> Iter
     with Progress(*columns, console=console) as progress:
         task = progress.add_task(name, total=total, completed=done, note="")
         yield lambda now, note: progress.update(task, completed=now, note=note)
+
+
+def _lines(console: Console, name: str, total: int, done: int) -> Callable[[int, str], None]:
+    """Progress as lines; rich writes each out at once, also into a pipe."""
+    last = time.monotonic()
+
+    def update(now: int, note: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= LINES:
+            last = time.monotonic()
+            console.print(f"{name}: {now:,} of {total:,}  {note}".rstrip(), markup=False, highlight=False)
+
+    console.print(f"{name}: {done:,} of {total:,}", markup=False, highlight=False)
+    return update

@@ -4,6 +4,7 @@ import hashlib
 import importlib.util
 from pathlib import Path
 
+from agents.networks.paths import weights_file
 from agents.spec import parse_agent_spec
 
 
@@ -12,8 +13,7 @@ def files_of(spec: str) -> list[Path]:
     parsed = parse_agent_spec(spec)
     files = []
     for part in (*parsed.argument.split(":"), *parsed.settings.values()):
-        path = Path(part)
-        files.append(path / "model.safetensors" if part and path.is_dir() else path)
+        files.append(weights_file(Path(part)) if part else Path(part))
     if parsed.is_external:
         module = importlib.util.find_spec(parsed.name.rpartition(".")[0])
         if module and module.origin:

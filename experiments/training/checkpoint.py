@@ -14,8 +14,9 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors import torch as tensor_files
 
-from agents.networks.files import current_tensor_name, load_network, read_card, save_network
-from agents.networks.network import NetworkConfig
+from agents.networks.cards import current_tensor_name, read_card
+from agents.networks.config import NetworkConfig
+from agents.networks.files import load_network, save_network
 from experiments.common.provenance import commit, cpu_name
 from experiments.training.config import REMOVED, Config, current_names
 from experiments.training.learner import Learner

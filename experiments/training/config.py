@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 
+from agents.settings import Range
 from experiments.common.cli import GameSpec, command_line
 from experiments.common.ranges import Count, check_ranges
 from experiments.training.evaluation import EvaluationSettings, check_evaluation
@@ -25,6 +26,8 @@ class RunSettings:
     """Folder for the network, checkpoints, curve and tensorboard files."""
     resume: bool = False
     """Continue from the checkpoint in `run`."""
+    minutes: Annotated[float | None, Range(0, 1e6, above=True)] = None
+    """Length of the run by the clock, evaluations included, in place of --total-steps."""
     checkpoint_every: Count = 20
     """Updates between two checkpoints."""
     game: GameSpec = "samurai"

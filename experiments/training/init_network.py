@@ -8,9 +8,10 @@ import torch
 from torch import nn
 
 from agents.heuristics import ActionFeatures
+from agents.networks.config import NetworkConfig
 from agents.networks.files import load_network
 from agents.networks.layers import spatial_layers
-from agents.networks.network import NetworkConfig, PolicyValueNet, new_network
+from agents.networks.network import PolicyValueNet, new_network
 from agents.networks.warm_start import warm_start
 from experiments.common.ranges import Weight, Width, Widths
 from samurai_env import parse_variant

@@ -2,7 +2,7 @@
 
 import torch
 
-from agents.networks.files import read_card
+from agents.networks.cards import read_card
 from experiments.training.config import Config
 from experiments.training.init_network import init_network
 from experiments.training.ppo import PPO
@@ -16,6 +16,7 @@ class Learner(PPO):
     Attributes:
         config: settings of the run.
         seconds: spent learning.
+        eval_seconds: spent on evaluations, by this process.
         curve: results of evaluations.
         commands: from which step with what command; settings such as the learning rate may change on the way.
         origin: the notes on the network that the run started from.
@@ -31,7 +32,13 @@ class Learner(PPO):
         )
         super().__init__(config, config, env, net)
         self.config = config
-        self.seconds = 0.0
+        self.seconds = self.eval_seconds = 0.0
         self.curve: list[dict[str, float]] = []
         self.commands: list[tuple[int, str]] = [(0, config.command)]
         self.origin = read_card(config.init_from).notes if config.init_from else None
+
+    def length(self) -> tuple[int, int]:
+        """See `PPO.length`; in milliseconds if the run has its length by the clock."""
+        if self.config.minutes is None:
+            return super().length()
+        return round(1000 * (self.seconds + self.eval_seconds)), round(60_000 * self.config.minutes)

@@ -107,7 +107,7 @@ class Expert:
 
     def _probabilities(self, agent: Agent, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if isinstance(agent, NetworkAgent):
-            probs = agent.evaluate(states)[0].exp().numpy()
+            probs = torch.from_numpy(agent.evaluate(states)[0]).exp().numpy()
             return probs.argmax(1), probs
         if not isinstance(agent, (MCTSAgent, PUCTAgent)):
             actions = agent.act(states, keys)
@@ -162,9 +162,9 @@ class Opponents:
                 actions[rows] = agent.act(now, decision_keys(now["seed"], now["steps"], 1 + number))
         return theirs
 
-    def end_update(self, net: PolicyValueNet, steps: int, total_steps: int) -> None:
+    def end_update(self, net: PolicyValueNet, done: int, total: int) -> None:
         """Keep a copy of the network whenever another part of the run is over."""
-        if self.past and steps * PAST_SELVES >= total_steps * len(self.past.nets):
+        if self.past and done * PAST_SELVES >= total * len(self.past.nets):
             self.past.remember(net)
 
 
@@ -177,7 +177,8 @@ class PastSelves:
 
     def __init__(self, variant: Variant, net: PolicyValueNet) -> None:
         self.nets: list[dict[str, torch.Tensor]] = []
-        self._player = NetworkAgent(variant, PolicyValueNet(net.config).eval())
+        self._net = PolicyValueNet(net.config).eval()
+        self._player = NetworkAgent(variant, self._net)
         self.remember(net)
 
     def remember(self, net: PolicyValueNet) -> None:
@@ -187,7 +188,7 @@ class PastSelves:
     def draw(self, seed: int, number: int) -> int:
         """Draw the past self that plays in rollout `number` of the run with this seed; its index."""
         drawn = int(np.random.default_rng((seed, number)).integers(len(self.nets)))
-        self._player.net.load_state_dict(self.nets[drawn])
+        self._net.load_state_dict(self.nets[drawn])
         return drawn
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:

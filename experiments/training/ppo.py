@@ -249,10 +249,15 @@ class PPO:
 
     # ---------------------------------------------------------------- update
 
+    def length(self) -> tuple[int, int]:
+        """How much of the run is done, of how much; the learning rate and the entropy bonus fall with it."""
+        return self.steps, self.settings.total_steps
+
     def update(self) -> dict[str, float]:
         """Learn from the rollout; the means of the metrics."""
         settings, batch = self.settings, self.batch
-        fraction = min(1.0, self.steps / settings.total_steps)
+        done, total = self.length()
+        fraction = min(1.0, done / total)
         for group in self.optimizer.param_groups:
             group["lr"] = group["lr_scale"] * settings.learning_rate * (1.0 - 0.9 * fraction)
         ent_coef = settings.ent_coef * (1.0 - 0.8 * fraction)
@@ -275,7 +280,7 @@ class PPO:
             found.append(metrics)
         self.updates += 1
         if self.opponents:
-            self.opponents.end_update(self.mean_net, self.steps, settings.total_steps)
+            self.opponents.end_update(self.mean_net, *self.length())
         means = {name: sum(metrics[name] for metrics in found) / len(found) for name in found[0]}
         predicted = turn_seats(batch.values[:-1], batch.seats, 1)
         means["explained_variance"] = float(1.0 - (returns - predicted).var() / returns.var().clamp_min(1e-8))

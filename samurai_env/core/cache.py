@@ -16,10 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, NullCache
 from numba.core.serialize import dumps
 
+from samurai_env.core.notices import notice
+
 HASH_SIZE = hashlib.sha256().digest_size
+DURATION = {"rules": "10 to 60 seconds", "agents": "10 to 60 seconds"}  # on one core
 
 
 class Entries:
@@ -92,6 +95,26 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
+def notice_compiling(function: Callable[..., Any], kept: bool) -> None:
+    """Say on stderr, once for the rules of a game and once for its agents, that code is about to be compiled."""
+    part = "agents" if "agents" in function.__module__.split(".") else "rules"
+    game = "".join(function.__qualname__.split(".")[1:2])  # of a function that `bind` has made
+    what = f"the {part} of {game}" if game.isidentifier() else f"the {part}"
+    then = "kept for later runs" if kept else "not kept, for want of a folder to write to"
+    notice(f"compiling {part} {game}", f"compiling {what}: {DURATION[part]}, {then} (samurai-env warmup does it all)")
+
+
+class NoCache(NullCache):
+    """For a function whose code cannot be kept."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        """There is none."""
+        notice_compiling(self._function, kept=False)
+
+
 class Cache(FunctionCache):
     """numba's cache of one function, with `Entries` for files.
 
@@ -105,15 +128,18 @@ class Cache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any], stamp: Callable[[], str]) -> None:
         super().__init__(function)
+        self._function = function
         self._cache_file = Entries(Path(self.cache_path), self._impl.filename_base, stamp())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled code for a signature; None if it is to be compiled."""
-        try:
-            with _no_collection():
-                return super().load_overload(sig, target_context)
-        except Exception:  # such as a library whose new release cannot read what the old one wrote
-            return None
+        found = None
+        # Such as a library whose new release cannot read what the old one wrote.
+        with suppress(Exception), _no_collection():
+            found = super().load_overload(sig, target_context)
+        if found is None:
+            notice_compiling(self._function, kept=True)
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the compiled code for a signature, if the disk lets us."""

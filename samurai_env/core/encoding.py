@@ -7,6 +7,7 @@ from textwrap import shorten
 
 import numpy as np
 
+from samurai_env.core.checks import whole
 from samurai_env.core.texts import shown
 
 
@@ -78,6 +79,22 @@ class Encoding:
             table[block.name] = slice(start, start + block.size)
             start += block.size
         return table
+
+    def describe(self, index: int) -> str:
+        """What the entry at `index` of the axis is, such as `influence[0, 12, 2]: by player, settlement, ...`.
+
+        Raises:
+            IndexError: there is no such entry.
+            TypeError: not an integer.
+        """
+        index = whole("an entry", index)
+        for block in self.blocks:
+            place = self.slices()[block.name]
+            if place.start <= index < place.stop:
+                where = ", ".join(map(str, np.unravel_index(index - place.start, block.shape)))
+                low, high = block.limits
+                return f"{block.name}[{where}]: {block.meaning} ({low} to {high})"
+        raise IndexError(f"entries are 0 to {self.shape[self.axis] - 1}, not {shown(index)}")
 
     def entity_rows(self) -> np.ndarray:
         """Where the entries of each entity lie on the axis: int64 (entities, entries of one).

@@ -14,7 +14,6 @@ hash of the record's layout. `core.cache` sees to the files.
 import hashlib
 import types
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from typing import Any
 import numba
 from numba.core import types as numba_types
 
-from samurai_env.core.cache import Cache
+from samurai_env.core.cache import Cache, NoCache
 
 PACKAGE = Path(__file__).resolve().parent.parent
 DISPLAY = "display"  # folders of this name hold no compiled code: editing a colour recompiles nothing
@@ -122,8 +121,10 @@ def jit(function: Callable[..., Any], inline: bool = False) -> Any:
     dispatcher.source_folders = _folders_behind(function)
     _share_code(dispatcher)
     _forget_types(dispatcher)
-    with suppress(RuntimeError):  # numba found no directory that it may write to
+    try:
         dispatcher._cache = Cache(function, partial(source_stamp, dispatcher.source_folders))
+    except RuntimeError:  # numba found no directory that it may write to
+        dispatcher._cache = NoCache(function)
     return dispatcher
 
 

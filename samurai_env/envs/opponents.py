@@ -52,7 +52,6 @@ def players_of(variant: Variant, opponents: Opponent | Sequence[Opponent]) -> li
         opponents: one for all other seats, or a sequence with one for each.
 
     Raises:
-        ModuleNotFoundError: a spec, where the package of the agents cannot be imported.
         ValueError: a wrong number, a spec that names no agent, or something that is no opponent.
     """
     others = variant.num_players - 1
@@ -89,14 +88,7 @@ def _player(variant: Variant, opponent: Opponent) -> Player:
 
 def _make_agent(spec: str, variant: Variant) -> Agent:
     """The agent of a spec. The library does without agents, so they are looked for when one is named."""
-    try:
-        registry = import_module("agents.registry")
-    except ImportError as error:
-        raise ModuleNotFoundError(
-            f"opponent {shown(spec)} is played by the package `agents`, which cannot be imported here: run from a "
-            f"clone of samurai_env, or name {', '.join(READY)} or a callable"
-        ) from error
-    return registry.make_agent(spec, variant)
+    return import_module("samurai_env.agents").make_agent(spec, variant)
 
 
 def decision_keys(states: np.ndarray) -> np.ndarray:

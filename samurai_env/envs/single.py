@@ -57,7 +57,6 @@ class GameEnv(gymnasium.Env):
         options: the game's options.
 
     Raises:
-        ModuleNotFoundError: an agent's spec, where the agents cannot be imported.
         TypeError: an unknown keyword.
         ValueError: an argument that is not possible, a wrong number of opponents; the text says what is.
     """

@@ -25,7 +25,7 @@ def agent_player(spec: str) -> Chooser:
         ValueError: the package `agents` is not there.
     """
     try:
-        make_agent = import_module("agents.registry").make_agent
+        make_agent = import_module("samurai_env.agents").make_agent
     except ModuleNotFoundError as error:
         raise ValueError(f"opponent {spec!r} needs the package agents: {error}") from None
     made: dict[Variant, Any] = {}

@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from agents import rollouts
+from agents.networks.config import NetworkConfig
 from agents.networks.files import load_network, save_network
-from agents.networks.network import NetworkConfig, PolicyValueNet
+from agents.networks.network import PolicyValueNet
 from agents.networks.warm_start import warm_start
 from agents.registry import make_agent
 from agents.search import puct as search

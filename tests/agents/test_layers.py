@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from agents.networks.config import NetworkConfig
 from agents.networks.files import load_network, save_network
 from agents.networks.layers import Attention, Convolutions, spatial_layers
-from agents.networks.network import NetworkConfig, PolicyValueNet
+from agents.networks.network import PolicyValueNet
 from agents.registry import make_agent
 from experiments.training.init_network import random_play
 from samurai_env import make_variant

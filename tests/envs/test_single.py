@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import sys
 import threading
 import warnings
 from xml.etree import ElementTree
@@ -475,16 +474,6 @@ def test_agents_as_opponents(variant) -> None:
         trace = plain(play(env, 3))
         assert plain(play(pickle.loads(pickle.dumps(env)), 3)) == trace
         assert trace != plain(play(make(variant, opponents="random"), 3))
-
-
-@smallest
-def test_a_spec_without_the_package_of_the_agents(variant, monkeypatch) -> None:
-    monkeypatch.setitem(sys.modules, "agents", None)
-    monkeypatch.delitem(sys.modules, "agents.registry", raising=False)
-    if variant.num_players > 1:
-        with pytest.raises(ModuleNotFoundError, match=r"^opponent 'mcts:9' is played by the package `agents`, which"):
-            make(variant, opponents="mcts:9")
-    make(variant, opponents="greedy")
 
 
 @some

@@ -7,8 +7,9 @@ import pytest
 import torch
 from rich.console import Console
 
+from agents.networks.config import NetworkConfig
 from agents.networks.files import save_network
-from agents.networks.network import NetworkConfig, PolicyValueNet
+from agents.networks.network import PolicyValueNet
 from agents.registry import make_agent
 from experiments import action_gaps
 from experiments.action_gaps import Config, Gains, draw_positions, main, measure

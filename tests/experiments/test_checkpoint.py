@@ -12,7 +12,8 @@ import torch
 from rich.console import Console
 from safetensors.torch import load_file, save_file
 
-from agents.networks.files import load_network, read_card
+from agents.networks.cards import read_card
+from agents.networks.files import load_network
 from experiments.train_ppo import train
 from experiments.training import checkpoint, init_network
 from experiments.training.learner import Learner

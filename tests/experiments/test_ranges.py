@@ -74,7 +74,7 @@ def test_the_leaderboard_is_the_same_from_every_folder(tmp_path, monkeypatch):
     here = leaderboard.page()
     monkeypatch.chdir(tmp_path)
     assert leaderboard.page() == here
-    assert re.search("--output experiments/results/", here)
+    assert re.search("experiments.reproduce ladder-2 ", here)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="sends signals")

@@ -15,8 +15,10 @@ from safetensors.torch import load_file, save_file
 from agents.arena import decision_keys
 from agents.heuristics import ActionFeatures
 from agents.networks.agent import NetworkAgent
-from agents.networks.files import FORMAT, OLD_FIELDS, OLD_FORMAT, load_network, read_card, save_network
-from agents.networks.network import NetworkConfig, new_network
+from agents.networks.cards import FORMAT, OLD_FIELDS, OLD_FORMAT, read_card
+from agents.networks.config import NetworkConfig
+from agents.networks.files import load_network, save_network
+from agents.networks.network import new_network
 from agents.networks.sampling import sample
 from agents.registry import make_agent
 from agents.search.puct import PUCTAgent, PUCTConfig
@@ -177,14 +179,14 @@ def test_a_network_that_teaches_itself_keeps_its_choices_and_learns_what_to_expe
     before, _ = NetworkAgent(learner.variant, deepcopy(learner.net).eval()).evaluate(states)
     actions, wanted = learner.expert.decide(states, np.zeros(len(states), np.uint64))
     assert actions.tolist() == before.argmax(1).tolist()
-    assert np.allclose(wanted, before.exp(), atol=1e-6)
+    assert np.allclose(wanted, np.exp(before), atol=1e-6)
     explained = []
     while learner.imitating:
         learner.collect()
         explained.append(learner.update()["explained_variance"])
     after, _ = NetworkAgent(learner.variant, learner.mean_net).evaluate(states)
     assert np.mean(explained[-4:]) > np.mean(explained[:4])
-    assert (before.exp() * (before - after)).sum(1).max() < 1e-3
+    assert (np.exp(before) * (before - after)).sum(1).max() < 1e-3
 
 
 def test_expert_iteration_learns_from_the_choices_of_its_own_search(tmp_path):
@@ -379,10 +381,29 @@ def test_a_run_goes_on_with_other_opponents_and_says_when_it_is_done(tmp_path, c
     train(small(tmp_path, **changes, eval_opponents=("random",)), Console(quiet=True))
     changes |= {"total_steps": 256, "resume": True, "eval_opponents": ("greedy",)}
     learner = train(small(tmp_path, **changes), Console())
-    assert [sorted(point)[2:] for point in learner.curve] == [["win_share_random"], ["win_share_greedy"]]
+    assert [sorted(point)[2:] for point in learner.curve] == 2 * [["win_share_random"]] + [["win_share_greedy"]]
     assert "going on from 128 steps" in " ".join(capsys.readouterr().out.split())
     train(small(tmp_path, **changes), Console())
     assert "is done, with 256 steps" in " ".join(capsys.readouterr().out.split())  # wherever the line was broken
+
+
+def test_a_curve_has_a_point_at_the_start_and_ten_more_and_evaluations_change_nothing(tmp_path):
+    whole = {"total_steps": 25 * 128, "eval_deals": 1, "eval_opponents": ("random",)}
+    seldom = train(small(tmp_path / "a", **whole, eval_every=1000), Console(quiet=True))
+    assert [point["steps"] for point in seldom.curve] == [128 * n for n in (0, 3, 5, 8, 10, 13, 15, 18, 20, 23, 25)]
+    never = train(small(tmp_path / "b", **whole, eval_every=0), Console(quiet=True))
+    assert never.curve == []
+    assert torch.equal(weights(seldom), weights(never))
+
+
+def test_a_run_by_the_clock(tmp_path, monkeypatch):
+    ticks = iter(range(10**6))
+    monkeypatch.setattr("experiments.train_ppo.time.perf_counter", lambda: float(next(ticks)))
+    learner = train(small(tmp_path, minutes=0.5, total_steps=1, eval_every=1000, eval_deals=1), Console(quiet=True))
+    assert learner.steps > 128  # not --total-steps
+    assert learner.length() == (30_000, 30_000) or learner.length()[0] == 31_000
+    assert len(learner.curve) >= 11
+    assert learner.optimizer.param_groups[0]["lr"] < 0.2 * learner.config.learning_rate
 
 
 def test_refusals(tmp_path):

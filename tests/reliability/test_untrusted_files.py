@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agents.networks.config import NetworkConfig
 from agents.networks.files import load_network, save_network
-from agents.networks.network import NetworkConfig, PolicyValueNet
+from agents.networks.network import PolicyValueNet
 from agents.registry import make_agent
 from experiments.action_gaps import Config as GainsConfig
 from experiments.action_gaps import Gains

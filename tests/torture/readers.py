@@ -28,8 +28,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from agents.networks.config import NetworkConfig
 from agents.networks.files import load_network, save_network
-from agents.networks.network import NetworkConfig, PolicyValueNet
+from agents.networks.network import PolicyValueNet
 from agents.registry import make_agent
 from experiments import leaderboard
 from experiments.action_gaps import Config as GainsConfig

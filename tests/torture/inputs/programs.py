@@ -19,7 +19,8 @@ import numpy as np
 from rich.console import Console
 from safetensors.torch import load_file
 
-from agents.networks.files import load_network, read_card
+from agents.networks.cards import read_card
+from agents.networks.files import load_network
 from experiments import action_gaps, distill_rollouts, leaderboard, tournament
 from experiments.train_ppo import train
 from experiments.training.config import Config as TrainConfig

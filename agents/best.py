@@ -1,0 +1,112 @@
+"""The strongest agent measured for a variant and a time to think: `best`, `best:1s`.
+
+`agents/best.json` has what the leaderboard measured; `python -m experiments.leaderboard` writes it.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from agents.api import Agent
+from agents.spec import SHOWN, AgentSpec, parse_agent_spec
+from samurai_env.core.game import Variant
+from samurai_env.core.notices import notice
+from samurai_env.files.json_reader import read_json
+
+FILE = Path(__file__).with_name("best.json")
+LARGEST = 2**20  # bytes of the file
+SECONDS = 0.1  # a decision, if the spec names no time
+TOLERANCE = 1.25  # so much longer may a decision have taken: times hang on the machine
+
+
+class Measured(Struct, frozen=True):
+    """An agent on the leaderboard.
+
+    Attributes:
+        spec: of the agent.
+        strength: rating; in a cooperative game the win rate.
+        seconds: of a decision; None if it was not measured.
+    """
+
+    spec: str
+    strength: float
+    seconds: Annotated[float, Meta(ge=0)] | None = None
+
+
+class Best(Struct, frozen=True):
+    """What the file holds: the agents measured, by spec of the variant, and what plays where none is."""
+
+    default: str
+    variants: dict[str, list[Measured]]
+
+
+@cache
+def measured() -> Best:
+    """Read the file.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    return read_json(FILE, Best, LARGEST)
+
+
+def parse_seconds(spec: AgentSpec) -> float:
+    """The time that `best` or `best:1s` has for a decision.
+
+    Raises:
+        ValueError: the argument is no time, or there are settings.
+    """
+    found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)s", spec.argument or f"{SECONDS}s")
+    if not found or spec.settings or not float(found[1]):
+        raise ValueError(f"best takes the seconds of a decision, as in best:0.1s, not {str(spec)[:SHOWN]!r}")
+    return float(found[1])
+
+
+def best_spec(variant: Variant, seconds: float = SECONDS) -> str:
+    """The spec of the strongest agent measured that decides in this time.
+
+    Says on stderr where the variant itself was not measured, or no time was.
+
+    Args:
+        variant: what is played.
+        seconds: for a decision, as measured on one core of the leaderboard's machine.
+    """
+    known = measured()
+    name = f"{variant.game.name} players={variant.num_players}"
+    found = known.variants.get(variant.spec)
+    if found is None:
+        other = [spec for spec in known.variants if spec.startswith(f"{name} ")]
+        if not other:
+            notice(f"best {name}", f"no agent has been measured for {name}; best plays {known.default}")
+            return known.default
+        notice(f"best {name}", f"best is the strongest agent measured for {other[0]}")
+        found = known.variants[other[0]]
+    timed = [agent for agent in found if agent.seconds is not None and agent.seconds <= TOLERANCE * seconds]
+    if not timed and all(agent.seconds is None for agent in found):
+        notice(f"best {name} time", f"no times have been measured for {name}; best keeps to none")
+        timed = found
+    return max(timed, key=lambda agent: agent.strength).spec if timed else "greedy"
+
+
+def named(spec: str, variant: Variant) -> str:
+    """The spec that `best` stands for; any other spec as it is.
+
+    Raises:
+        ValueError: `best` with an argument that is no time.
+    """
+    parsed = parse_agent_spec(spec)
+    return best_spec(variant, parse_seconds(parsed)) if parsed.name == "best" else spec
+
+
+def make(variant: Variant, spec: AgentSpec) -> Agent:
+    """Make the agent of `best[:SECONDSs]`.
+
+    Raises:
+        ValueError: an argument that is no time, or settings.
+    """
+    from agents.registry import make_agent
+
+    return make_agent(best_spec(variant, parse_seconds(spec)), variant)

@@ -1,0 +1,34 @@
+"""What a network is for and how it is built."""
+
+from dataclasses import asdict, dataclass
+
+MASKED = -1e9  # logit of an illegal action
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """What a network is for and how it is built.
+
+    Attributes:
+        variant: spec of the variant it was trained on.
+        encoding: name of the encoding it reads.
+        hidden: widths of the hidden layers.
+        heuristic_prior: whether it also reads the game's heuristic policy (`agents.heuristics`) and adds it to its
+            logits.
+        entity_width: width of the layers that read each of the encoding's `entities` with shared weights; 0 for none.
+        action_width: width of the layers that read the features of each action with shared weights; 0 for none.
+        spatial_width: width of the layers that read planes by convolutions, tokens by attention; 0 for none.
+    """
+
+    variant: str
+    encoding: str
+    hidden: tuple[int, ...] = (256, 256)
+    heuristic_prior: bool = False
+    entity_width: int = 0
+    action_width: int = 0
+    spatial_width: int = 0
+
+    def differences(self, wanted: "NetworkConfig") -> str:
+        """Describe what differs from another, such as "hidden (64,) instead of (256, 256)"."""
+        here, there = asdict(self), asdict(wanted)
+        return ", ".join(f"{name} {here[name]} instead of {there[name]}" for name in here if here[name] != there[name])

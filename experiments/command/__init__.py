@@ -1,0 +1,1 @@
+"""The command `samurai-env` and the programs that only it starts."""

@@ -1,0 +1,95 @@
+"""Ask a search about a position of a saved game.
+
+    samurai-env analyse game.txt --move 40 --agent mcts:3000
+
+Prints every legal action of each decision of the move, with visits, value and prior; * marks what was played.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import tyro
+from rich.console import Console
+from rich.table import Table
+
+from agents.api import Agent
+from agents.arena import decision_keys
+from agents.baselines.rollout import RolloutAgent
+from agents.best import named
+from agents.networks.agent import NetworkAgent
+from agents.registry import make_agent
+from agents.search.mcts import MCTSAgent
+from agents.search.puct import PUCTAgent
+from agents.search.tree import RootActions
+from agents.settings import Range
+from experiments.command.replay import find_move
+from experiments.common.ranges import check_ranges
+from samurai_env.game_record import GameRecord
+from samurai_env.position import Position
+
+
+@dataclass
+class Config:
+    """What to analyse."""
+
+    file: tyro.conf.Positional[Path]
+    """A game record."""
+    move: Annotated[int, Range(1, 10**9)] = 1
+    """Number of the move."""
+    agent: str = "mcts:3000"
+    """Spec of the agent that is asked: a search, a network or rollouts."""
+
+
+def opinion(agent: Agent, position: Position) -> RootActions:
+    """What an agent finds out about the actions of a position; what it has no notion of is 0 or nan.
+
+    Raises:
+        ValueError: the agent only chooses.
+    """
+    keys = decision_keys(position.states["seed"], position.states["steps"], position.seat)
+    size = position.variant.num_actions
+    visits, values, priors = np.zeros(size, np.int64), np.full(size, np.nan), np.zeros(size, np.float32)
+    if isinstance(agent, (MCTSAgent, PUCTAgent)):
+        return agent.analyse(position.states, keys)
+    if isinstance(agent, NetworkAgent):
+        return RootActions(visits, values, np.exp(agent.evaluate(position.states)[0][0]))
+    if isinstance(agent, RolloutAgent):
+        return RootActions(visits, agent.action_values(position.states, keys)[0], priors)
+    raise ValueError("--agent is one that weighs actions: mcts, flat_mc, puct, ppo, rollout or best")
+
+
+def show(position: Position, found: RootActions, played: int | None, title: str) -> Table:
+    """The legal actions, most visited first."""
+    table = Table("", "action", title=title, title_justify="left", box=None)
+    for head in ("visits", "value", "prior"):
+        table.add_column(head, justify="right")
+    legal = position.legal_actions()
+    order = sorted(legal, key=lambda a: (-found.visits[a], -np.nan_to_num(found.values[a], nan=-9), -found.priors[a]))
+    for action in order:
+        value = "" if np.isnan(found.values[action]) else f"{found.values[action]:+.3f}"
+        text = position.variant.game.format_move(position.state, [action])
+        mark = "*" if action == played else ""
+        table.add_row(mark, text, str(found.visits[action]), value, f"{found.priors[action]:.1%}")
+    return table
+
+
+def main(config: Config, console: Console | None = None) -> None:
+    """Print the position and a table for each decision of the move."""
+    check_ranges(config)
+    console = console or Console()
+    record = GameRecord.load(config.file)
+    position, actions = find_move(record, config.move)
+    spec = named(config.agent, record.variant)
+    agent = make_agent(spec, record.variant)
+    game = record.variant.game
+    console.print(game.text(position.state, position.seat), markup=False, highlight=False)
+    played = game.format_move(position.state, actions) if actions else "not made yet"
+    console.print(f"{config.move}. seat {position.seat}: {played}", markup=False, highlight=False)
+    for number, action in enumerate([*actions] or [None], 1):
+        console.print()
+        title = f"decision {number} of {max(1, len(actions))} by {spec}; values are for seat {position.seat}"
+        console.print(show(position, opinion(agent, position), action, title))
+        if action is not None:
+            position.step(action)

@@ -1,0 +1,105 @@
+"""Show a saved game, move by move.
+
+    samurai-env replay game.txt --move 40
+
+Without --move it lists all moves. Records are written by `samurai-env watch --record FILE` and by `save FILE` in
+`samurai-env play`. The seed gives all hidden information away: positions show all hands unless --seat is given.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+
+from agents.settings import Range
+from experiments.common.ranges import check_ranges
+from samurai_env.game_record import GameRecord
+from samurai_env.position import Position
+
+
+@dataclass
+class Config:
+    """What to show."""
+
+    file: tyro.conf.Positional[Path]
+    """A game record."""
+    move: Annotated[int | None, Range(1, 10**9)] = None
+    """Number of a move: shows the position before it."""
+    boards: bool = False
+    """Show the position after every move."""
+    seat: int | None = None
+    """Show what this seat sees; everything if not given."""
+
+
+def moves(record: GameRecord) -> list[tuple[Position, list[int]]]:
+    """The moves of a record: the position before each, and its decisions."""
+    found: list[tuple[Position, list[int]]] = []
+    begun = False
+    for position, action in zip(record.replay(), [*record.actions, None], strict=True):
+        if action is None:
+            break
+        if not begun:
+            found.append((position, []))
+        found[-1][1].append(action)
+        after = position.clone()
+        after.step(action)
+        begun = after.mid_move
+    return found
+
+
+def find_move(record: GameRecord, number: int) -> tuple[Position, list[int]]:
+    """The position before a move and the move's decisions; for the number after the last, no decisions.
+
+    Raises:
+        ValueError: the game has fewer moves.
+    """
+    found = moves(record)
+    if number == len(found) + 1 and not record.over:
+        return record.position, []
+    if not 1 <= number <= len(found):
+        raise ValueError(f"the game has moves 1 to {len(found)}, not {number}")
+    return found[number - 1]
+
+
+def check_seat(config: Config, record: GameRecord) -> None:
+    """Refuse a seat that the game has not.
+
+    Raises:
+        ValueError: names it.
+    """
+    if config.seat is not None and not 0 <= config.seat < record.variant.num_players:
+        raise ValueError(f"--seat is a number from 0 to {record.variant.num_players - 1}, not {config.seat}")
+
+
+def main(config: Config, console: Console | None = None) -> None:
+    """Print the game."""
+    check_ranges(config)
+    console = console or Console()
+    record = GameRecord.load(config.file)
+    check_seat(config, record)
+    game = record.variant.game
+
+    def show(position: Position) -> None:
+        console.print(game.text(position.state, config.seat), markup=False, highlight=False)
+
+    if config.move is not None:
+        before, actions = find_move(record, config.move)
+        show(before)
+        text = game.format_move(before.state, actions) if actions else "not made yet"
+        console.print(f"{config.move}. seat {before.seat}: {text}", markup=False, highlight=False)
+        return
+    console.print(f"{record.variant.spec}, seed {record.seed}", markup=False, highlight=False)
+    for name, value in record.tags.items():
+        console.print(f"{name}: {value}", markup=False, highlight=False)
+    for number, (before, actions) in enumerate(moves(record), 1):
+        text = game.format_move(before.state, actions)
+        console.print(f"{number}. seat {before.seat}: {text}", markup=False, highlight=False)
+        if config.boards:
+            after = before.clone()
+            for action in actions:
+                after.step(action)
+            show(after)
+    result = record.position.returns().tolist() if record.over else "the game runs"
+    console.print(f"returns by seat: {result}")

@@ -1,0 +1,132 @@
+"""Compile the rules and agents beforehand, so that nothing has to wait for them later.
+
+    samurai-env warmup "samurai players=2"
+
+Compiles every game for every number of players, or those that are named. What is compiled already is not compiled
+again.
+"""
+
+import os
+import time
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import numpy as np
+import tyro
+from rich.console import Console
+
+from agents.networks.cards import read_card
+from agents.networks.paths import shipped_networks
+from agents.registry import make_agent
+from experiments.common.cli import progress_bar
+from experiments.common.interrupts import Interrupt
+from experiments.common.process_pool import results
+from experiments.common.ranges import Processes, check_ranges
+from samurai_env import GameBatch, Position, Variant, game_names, parse_variant
+from samurai_env.core.notices import QUIET
+from samurai_env.core.variant_spec import read_spec
+from samurai_env.envs.aec import GameAEC
+from samurai_env.envs.single import GameEnv
+from samurai_env.envs.vector import GameVectorEnv
+
+AGENTS = ("random", "greedy", "lookahead", "rollout:1", "mcts:2", "flat_mc:2")
+
+
+@dataclass
+class Config:
+    """What to compile."""
+
+    games: tyro.conf.Positional[tuple[str, ...]] = ()
+    """Games, such as samurai or "samurai players=2"; all if none is given."""
+    processes: Processes = field(default_factory=lambda: os.cpu_count() or 1)
+    """Worker processes."""
+
+
+def compile_rules(variant: Variant) -> None:
+    """Compile what batches and positions call."""
+    batch = GameBatch(variant)
+    states, rng = batch.reset([0, 1]), np.ones(1, np.uint64)
+    batch.legal_masks(states)
+    batch.first_illegal(states, np.zeros(2, np.int64))
+    for encoding in variant.game.encodings:
+        batch.observe(states, encoding=encoding)
+    batch.returns(states)
+    batch.potential(states)
+    batch.policy_logits(states)
+    batch.determinize(states, rng)
+    batch.step(states, batch.legal_masks(states).argmax(1))
+    batch.play_random(states, rng, 1)
+    position = Position(variant, 0)
+    position.determinized(0, rng)
+    _ = position.returns(), position.potential(), position.observe(0), position.mid_move
+    position.step(position.legal_actions()[0])
+
+
+def compile_environments(variant: Variant) -> None:
+    """Compile what the environments call, in every encoding."""
+    game, players, options = variant.game.name, variant.num_players, variant.options
+    for encoding in variant.game.encodings:
+        aec = GameAEC(game, players, encoding=encoding, **options)
+        aec.reset(seed=0)
+        aec.step(int(aec.observe(aec.agent_selection)["action_mask"].argmax()))
+        envs = GameVectorEnv(game, 2, players, encoding, **options)
+        observations, _ = envs.reset(seed=0)
+        envs.step(observations["action_mask"].argmax(1))
+    for opponents in ("random", "greedy"):
+        env = GameEnv(game, players, opponents, **options)
+        env.reset(seed=0)
+        env.step(env.action_space.sample())
+
+
+def compile_agents(variant: Variant) -> None:
+    """Compile what agents call."""
+    states = GameBatch(variant).reset([0])
+    specs = [spec for spec in AGENTS if spec != "lookahead" or variant.game.kernels.action_features is not None]
+    for path in shipped_networks():
+        trained = parse_variant(read_card(path).variant)
+        if (trained.game, trained.num_players) == (variant.game, variant.num_players):
+            specs += [f"ppo:{path}", f"puct:2,net={path}", f"puct:2,net={path},rollout_weight=0.5"]
+    for spec in specs:
+        make_agent(spec, variant).act(states, np.zeros(1, np.uint64))
+
+
+PARTS = {"rules": compile_rules, "environments": compile_environments, "agents": compile_agents}
+
+
+def compile_all(task: tuple[str, int]) -> float:
+    """Worker: compile all parts of a game with a number of players; the seconds it took."""
+    began = time.perf_counter()
+    variant = parse_variant(task[0])
+    for part in PARTS.values():
+        part(variant)
+    return time.perf_counter() - began
+
+
+def main(config: Config, console: Console | None = None) -> None:
+    """Compile with progress; Ctrl-C stops, and what is compiled stays.
+
+    Raises:
+        ValueError: no such game or number of players.
+    """
+    check_ranges(config)
+    console = console or Console()
+    tasks = []
+    for name in config.games or game_names():
+        game, players, options = read_spec(name)
+        numbers = game.players if players is None else [players]
+        tasks += [(game.variant(number, **options).spec, number) for number in numbers]
+    os.environ[QUIET] = "off"  # the progress says it
+    done = 0
+    with (
+        Interrupt() as interrupt,
+        progress_bar(console, "compiling", len(tasks)) as bar,
+        closing(results(compile_all, tasks, min(config.processes, len(tasks)), lambda: interrupt.asked)) as coming,
+    ):
+        for (name, number), seconds in coming:
+            done += 1
+            said = f"{name.split()[0]}, {number} players: {seconds:.1f} s"
+            bar(done, said)
+            if not console.is_terminal:
+                console.print(f"{done} of {len(tasks)}: {said}")
+    interrupt.end()
+    console.print("all is compiled")

@@ -1,0 +1,103 @@
+"""Play one cell of LEADERBOARD.md again, into a fresh folder, on the deals that the table rests on.
+
+    python -m experiments.reproduce ladder-2 mcts:1000 greedy
+    python -m experiments.reproduce ladder-spirit greedy "samurai_spirit players=3 difficulty=easy"
+
+A cell is the name of a table, the agent of the row, and the agent of the column or, in a cooperative game, the variant.
+"""
+
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import tyro
+from rich.console import Console
+
+from experiments import cooperative, leaderboard, tournament
+from experiments.common.cli import run_program
+from experiments.common.markdown import RESULTS
+from experiments.common.ranges import Processes, check_ranges
+from experiments.evaluation.matches import estimate
+from experiments.evaluation.matchups import Results
+from samurai_env import parse_variant
+
+
+@dataclass
+class Config:
+    """A cell, and where it is played again."""
+
+    table: tyro.conf.Positional[str]
+    """Name of the table, a folder of experiments/results."""
+    agent: tyro.conf.Positional[str]
+    """Spec of the row's agent."""
+    other: tyro.conf.Positional[str]
+    """Spec of the column's agent; in a cooperative game of the variant."""
+    output: Path = Path("runs/cell")
+    """Folder for the results, which may not have any yet."""
+    processes: Processes = field(default_factory=lambda: os.cpu_count() or 1)
+    """Worker processes."""
+
+
+def rated(config: Config, board: leaderboard.Board, console: Console, folder: Path) -> str:
+    """Play a cell of a table of ratings; what the table has and what came out."""
+    kept = Results(folder / board.name / "results.json")
+    pair = (config.agent, config.other)
+    if pair not in kept.matchups and parse_variant(kept.variant).num_players == 2:
+        pair = pair[::-1]
+    if pair not in kept.matchups or not kept.matchups[pair].deals:
+        raise ValueError(f"{board.name} has no cell of {config.agent} and {config.other}")
+    before = kept.matchups[pair].shares(len(kept.matchups[pair].deals))
+    again = replace(
+        board.tournament(folder, True),
+        agents=pair,
+        deals=len(before),
+        width=None,
+        output=config.output,
+        processes=config.processes,
+    )
+    now = tournament.play(again, console, pairs=[pair]).matchups[pair].shares(len(before))
+    same = int((before[: len(now)] == now).all(1).sum())
+    what = f"{pair[0]} against {pair[1]}, {len(before)} deals"
+    return f"{what}\ntable: {estimate(before)}\nagain: {estimate(now)}, {same} deals with the same results"
+
+
+def counted(config: Config, board: leaderboard.Board, console: Console, folder: Path) -> str:
+    """Play a cell of a table of win rates; what the table has and what came out."""
+    kept, variant = cooperative.Wins(folder / board.name / "wins.json"), parse_variant(config.other)
+    before = kept.rate(config.agent, variant)
+    if before is None:
+        raise ValueError(f"{board.name} has no cell of {config.agent} with {variant.spec}")
+    again = cooperative.Config(
+        game=variant.spec,
+        agents=(config.agent,),
+        games=before[1],
+        output=config.output,
+        processes=config.processes,
+    )
+    wins = cooperative.play(again, console)
+    now = wins.rate(config.agent, variant)
+    ways = ", ".join(f"{way.replace('_', ' ')} {count}" for way, count in wins.ways(config.agent, variant.spec).items())
+    return f"{config.agent}, {variant.spec}, {before[1]} games\ntable: {before[0]}\nagain: {now and now[0]}; {ways}"
+
+
+def main(config: Config, console: Console | None = None, folder: Path = RESULTS) -> None:
+    """Play the cell and compare.
+
+    Raises:
+        ValueError: there is no such cell, or the output folder has results.
+    """
+    check_ranges(config)
+    console = console or Console()
+    boards, teams = leaderboard.read()
+    known = {board.name: board for board in boards + teams if any((folder / board.name).glob("*.json"))}
+    if config.table not in known:
+        raise ValueError(f"there is no table {config.table[:60]!r} that has been played; there are {', '.join(known)}")
+    if any((config.output / name).exists() for name in ("results.json", "wins.json")):
+        raise ValueError(f"{config.output} has results: choose another --output")
+    board = known[config.table]
+    found = (rated if board in boards else counted)(config, board, console, folder)
+    console.print(found, markup=False, highlight=False)
+
+
+if __name__ == "__main__":
+    run_program("experiments.reproduce", Config, main, __doc__)

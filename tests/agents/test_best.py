@@ -1,0 +1,69 @@
+"""`best` stands for the strongest agent measured."""
+
+import numpy as np
+import pytest
+
+from agents import best
+from agents.best import Best, Measured, best_spec, named
+from agents.registry import make_agent
+from experiments import leaderboard
+from samurai_env import GameBatch, find_game, game_names, make_variant
+from samurai_env.core.notices import QUIET
+
+VARIANT = make_variant("samurai", 2)
+LIST = Best(
+    "mcts:1000",
+    {
+        VARIANT.spec: [Measured("greedy", 0.0, 1e-6), Measured("mcts:9", 99.0, 0.05), Measured("mcts:99", 300.0, 1.1)],
+        make_variant("samurai_spirit", 3).spec: [Measured("greedy", 0.1), Measured("mcts:9", 0.3)],
+    },
+)
+
+
+@pytest.fixture
+def _small_list(monkeypatch):
+    monkeypatch.setattr(best, "measured", lambda: LIST)
+    monkeypatch.delenv(QUIET, raising=False)
+
+
+@pytest.mark.usefixtures("_small_list")
+def test_the_strongest_in_the_time(capsys):
+    assert [best_spec(VARIANT, seconds) for seconds in (0.00001, 0.1, 1.0)] == ["greedy", "mcts:9", "mcts:99"]
+    assert named("best", VARIANT) == "mcts:9"
+    assert named("best:1s", VARIANT) == "mcts:99"
+    assert named("mcts:5,c_puct=1", VARIANT) == "mcts:5,c_puct=1"
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("_small_list")
+def test_says_where_nothing_was_measured(capsys):
+    assert best_spec(make_variant("samurai", 3)) == "mcts:1000"
+    assert "no agent has been measured for samurai players=3; best plays mcts:1000" in capsys.readouterr().err
+    assert best_spec(make_variant("samurai", 2, edition="1998")) == "mcts:9"
+    assert "strongest agent measured for samurai players=2 edition=2016" in capsys.readouterr().err
+    assert best_spec(make_variant("samurai_spirit", 3), 5.0) == "mcts:9"
+    assert "no times have been measured for samurai_spirit players=3" in capsys.readouterr().err
+    assert best_spec(make_variant("samurai", 3)) == "mcts:1000"
+    assert capsys.readouterr().err == ""  # once
+
+
+@pytest.mark.parametrize("spec", ["best:1", "best:s", "best:-1s", "best:0s", "best,c_puct=1", "best:1s,a=2"])
+def test_refuses_what_is_no_time(spec):
+    with pytest.raises(ValueError, match="best takes the seconds of a decision"):
+        make_agent(spec, VARIANT)
+
+
+def test_every_variant_has_one(monkeypatch):
+    monkeypatch.setenv(QUIET, "off")
+    for game in game_names():
+        for players in find_game(game).players:
+            assert best_spec(make_variant(game, players))
+
+
+def test_it_plays():
+    states = GameBatch(VARIANT).reset([1])
+    assert make_agent("best:0.001s", VARIANT).act(states, np.zeros(1, np.uint64)).shape == (1,)
+
+
+def test_the_file_is_what_the_leaderboard_says():
+    assert best.FILE.read_text(encoding="utf-8") == leaderboard.best()

@@ -1,0 +1,63 @@
+"""One cell of the leaderboard is played again, and no more than the table shows."""
+
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from experiments import cooperative, leaderboard, reproduce, tournament
+from experiments.reproduce import Config
+
+QUIET = Console(quiet=True)
+
+
+def again(folder, **changes):
+    out = io.StringIO()
+    config = Config("ladder-2", "greedy", "random", folder / "cell", 1)
+    reproduce.main(replace(config, **changes), Console(file=out, width=400), folder)
+    return out.getvalue()
+
+
+def test_a_cell_of_a_table_of_ratings(tmp_path):
+    board = next(board for board in leaderboard.read()[0] if board.name == "ladder-2")
+    played = replace(
+        board.tournament(tmp_path, False),
+        agents=("random", "greedy"),
+        deals=3,
+        output=tmp_path / "ladder-2",
+        processes=1,
+    )
+    tournament.play(played, QUIET)
+    said = again(tmp_path)
+    assert "random against greedy, 3 deals" in said
+    assert "3 deals with the same results" in said
+    cell = json.loads((tmp_path / "cell" / "results.json").read_text())
+    assert [(each["one"], each["others"], len(each["shares"])) for each in cell["matchups"]] == [
+        ("random", "greedy", 3)
+    ]
+    with pytest.raises(ValueError, match="has results: choose another --output"):
+        again(tmp_path)
+    with pytest.raises(ValueError, match="ladder-2 has no cell of mcts:5 and random"):
+        again(tmp_path, agent="mcts:5", output=tmp_path / "other")
+    with pytest.raises(ValueError, match="there is no table 'ladder-9' that has been played; there are ladder-2"):
+        again(tmp_path, table="ladder-9")
+
+
+def test_a_cell_of_a_table_of_win_rates(tmp_path):
+    spec = "samurai_spirit players=2 difficulty=easy"
+    config = cooperative.Config(spec, ("random",), games=12, output=tmp_path / "ladder-spirit", processes=1)
+    wins = cooperative.play(config, QUIET)
+    variant = next(iter(cooperative.variants(config).values())).spec
+    assert sum(wins.ways("random", variant).values()) == 12
+    assert wins.seconds("random", variant) > 0
+    kept = cooperative.Wins(tmp_path / "ladder-spirit" / "wins.json")
+    assert kept.ways("random", variant) == wins.ways("random", variant)
+    head, rows = cooperative.endings(config, kept, "random")
+    assert head[:2] == ["", "players"]
+    assert sum(float(cell.rstrip("%")) for cell in rows[0][2:]) == pytest.approx(100, abs=0.3)
+    said = again(tmp_path, table="ladder-spirit", agent="random", other=spec)
+    first, table, now = said.splitlines()[-3:]
+    assert first.endswith("12 games")
+    assert now.startswith(table.replace("table", "again"))
