@@ -7,7 +7,6 @@ In the terminal by default; with --pictures also as numbered PNG files, with --r
 
 import time
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Annotated
 
@@ -80,13 +79,9 @@ def main(config: Config, console: Console | None = None) -> Position:
 
 def draw(position: Position, actions: list[int], path: Path) -> None:
     """The position as a PNG file."""
-    from matplotlib.image import imsave
+    from samurai_env.display import png
 
-    from samurai_env.display import rgb_array
-
-    image = BytesIO()
-    imsave(image, rgb_array(position.variant.game.scene(position.state, None, actions)))
-    write_atomically(path, image.getvalue())
+    write_atomically(path, png(position.variant.game.scene(position.state, None, actions)))
 
 
 if __name__ == "__main__":

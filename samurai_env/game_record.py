@@ -21,6 +21,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,6 +32,9 @@ from samurai_env.core.texts import one_line, shown
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.position import IllegalActionError, Position
+
+if TYPE_CHECKING:
+    from samurai_env.display.stepper import Step
 
 TITLE = "samurai_env game record"
 VERSION = 1
@@ -143,6 +147,37 @@ class GameRecord:
     def moves(self) -> Iterator[tuple[int, str]]:
         """The seat and the text of each move; the last may be half made."""
         return _moves(self.variant, self._states(), self.actions)
+
+    def steps(self) -> Iterator["Step"]:
+        """The pictures of the game, all hands open: the first position and that after each move, with its text."""
+        from samurai_env.display.stepper import Step
+
+        position, scene = Position(self.variant, self.seed), self.variant.game.scene
+        yield Step(scene(position.state), None, "start")
+        made: list[int] = []
+        moves = self.moves()
+        for i, action in enumerate(self.actions):
+            position.step(action)
+            made.append(action)
+            if not position.mid_move or i + 1 == len(self.actions):
+                seat, words = next(moves)
+                yield Step(scene(position.state, None, made), seat, words)
+                made = []
+
+    def to_html(self) -> str:
+        """The game as an HTML page that steps through it; it needs nothing else, so it can be mailed."""
+        from samurai_env.display.stepper import page
+
+        return page(self._title(), self.steps())
+
+    def _repr_html_(self) -> str:
+        from samurai_env.display.stepper import notebook
+
+        return notebook(self._title(), self.steps())
+
+    def _title(self) -> str:
+        players = [self.tags[name] for i in range(self.variant.num_players) if (name := f"player{i}") in self.tags]
+        return self.variant.game.title + (f": {', '.join(players)}" if players else "")
 
     def to_text(self) -> str:
         """The record as text, which `parse` reads."""

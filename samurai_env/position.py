@@ -176,6 +176,12 @@ class Position:
         """16 hexadecimal digits that depend on every bit of the state."""
         return hashlib.blake2b(self.states.tobytes(), digest_size=8).hexdigest()
 
+    def _repr_svg_(self) -> str:
+        """The picture that a notebook shows, with all hands open."""
+        from samurai_env.display import svg
+
+        return svg(self.variant.game.scene(self.state))
+
     def save(self) -> bytes:
         """The position as bytes, for `restore`."""
         body = MAGIC + self.variant.spec.encode() + b"\n" + self.states.tobytes()

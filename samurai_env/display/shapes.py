@@ -2,12 +2,10 @@
 
 import textwrap
 
-from samurai_env.display.palette import INK, MARK, MARK_EDGE
-from samurai_env.display.scene import Circle, Line, Polygon, Text
+from samurai_env.display.palette import INK, MARK, MARK_EDGE, TEXT
+from samurai_env.display.scene import Points, Polygon, Shape, Text
 
-Shape = Polygon | Circle | Line | Text
-Points = tuple[tuple[float, float], ...]
-
+__all__ = ["Points", "Shape", "box", "highlight", "highlighted_box", "paragraph", "square"]
 LETTER_WIDTH = 0.56  # mean width of a letter, in units of its size
 
 
@@ -32,7 +30,7 @@ def highlighted_box(x: float, y: float, width: float, height: float) -> list[Sha
 
 
 def paragraph(
-    words: str, x: float, y: float, width: float, size: float, color: str = INK, bold: bool = False
+    words: str, x: float, y: float, width: float, size: float, color: str = TEXT, bold: bool = False
 ) -> list[Shape]:
     """Lines of text no wider than `width`; `y` is the middle of the first."""
     lines = textwrap.wrap(words, max(8, int(width / (LETTER_WIDTH * size * (1.12 if bold else 1)))))

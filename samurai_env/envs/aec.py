@@ -20,6 +20,7 @@ from samurai_env.envs.common import (
     Seeds,
     check_choice,
     check_render_mode,
+    close_window,
     ending,
     make_variant,
     render,
@@ -42,7 +43,7 @@ class GameAEC(AECEnv):
         num_players: number of players; the game's smallest if None.
         encoding: how observations are written; the game's first if None.
         reward: "result": the returns at the end, 0 before; "shaped": plus the change of the game's `potential`.
-        render_mode: "ansi", "svg" or "rgb_array".
+        render_mode: "ansi", "svg", "rgb_array", or "human" for a window.
         viewer: seat whose secrets pictures may show; None shows all.
         observation: "dict" as above; "box": the observation alone, for learners that refuse dicts. The mask is then in
             `infos[agent]["action_mask"]`.
@@ -175,6 +176,8 @@ class GameAEC(AECEnv):
         self._select(position.seat)
         if position.over:
             self._finish()
+        if self.render_mode == "human":
+            self.render()
 
     def _select(self, seat: int) -> None:
         """Make a seat the agent to act; `_mask` and `_observation` are its own."""
@@ -238,6 +241,8 @@ class GameAEC(AECEnv):
             self._finish()
         else:
             self._select(seat)
+        if self.render_mode == "human":
+            self.render()
 
     def forfeit(self) -> None:
         """End the game because of an illegal action: the agent to act gets -1, the others 0, as PettingZoo has it.
@@ -276,13 +281,14 @@ class GameAEC(AECEnv):
         }
 
     def render(self) -> Any:
-        """The position in `render_mode`: text, SVG string, or uint8 pixels (height, width, 3); None without a mode."""
+        """The position in `render_mode`: text, SVG string, or uint8 pixels (height, width, 3); None in a window."""
         if self.render_mode is None:
             return None
         return render(self.variant, self.position.state, self.render_mode, self.viewer, self._move)
 
     def close(self) -> None:
-        """Do nothing: no resource is held."""
+        """Close the window, if there is one."""
+        close_window(self.render_mode)
 
 
 class CheckedAEC(OrderEnforcingWrapper):

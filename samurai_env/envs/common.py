@@ -13,7 +13,7 @@ from samurai_env.core.texts import shown
 
 REWARDS = ("result", "shaped")
 ILLEGAL_REWARD = -1.0  # for the seat whose illegal action ends a game, as in PettingZoo's classic games
-RENDER_MODES = ("ansi", "svg", "rgb_array")
+RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
 
 
 def make_variant(environment: type, game: str, num_players: int | None, options: dict[str, Any]) -> Variant:
@@ -84,10 +84,22 @@ def ending(variant: Variant, state: np.void) -> tuple[Mapping[str, Any], bool]:
 
 
 def render(variant: Variant, state: np.void, mode: str, viewer: int | None, last: list[int]) -> Any:
-    """Draw a state: text, SVG string or uint8 pixels (height, width, 3)."""
+    """Draw a state: text, SVG string or uint8 pixels (height, width, 3); None if it is shown in a window."""
     if mode == "ansi":
         return variant.game.text(state, viewer)
     from samurai_env.display import rgb_array, svg
 
     scene = variant.game.scene(state, viewer, last)
+    if mode == "human":
+        from samurai_env.display.window import show
+
+        return show(scene, variant.game.title)
     return svg(scene) if mode == "svg" else rgb_array(scene)
+
+
+def close_window(mode: str | None) -> None:
+    """Close the window of `render_mode="human"`."""
+    if mode == "human":
+        from samurai_env.display.window import close
+
+        close()

@@ -19,6 +19,7 @@ from samurai_env.envs.common import (
     Seeds,
     check_choice,
     check_render_mode,
+    close_window,
     ending,
     make_variant,
     render,
@@ -49,7 +50,7 @@ class GameEnv(gymnasium.Env):
             reward is then what the step brought the seat that decided.
         encoding: how observations are written; the game's first if None.
         reward: "result": the return at the end, 0 before; "shaped": plus the growth of the game's `potential`.
-        render_mode: "ansi", "svg" or "rgb_array".
+        render_mode: "ansi", "svg", "rgb_array", or "human" for a window.
         observation: "dict" as above; "box": the observation alone, for learners that refuse dicts. The mask is then in
             `info["action_mask"]` and `action_masks()`.
         illegal_action: "terminate": an illegal action ends the episode with reward -1 and a warning, as in PettingZoo's
@@ -147,6 +148,8 @@ class GameEnv(gymnasium.Env):
             self.seat = self.position.seat
         self._play_others()
         self._potential = self.position.potential()
+        if self.render_mode == "human":
+            self.render()
         return self._observe(self.seat), self._info()[0]
 
     def step(self, action: int | np.integer) -> Step:
@@ -173,6 +176,8 @@ class GameEnv(gymnasium.Env):
         if self._seat_choice == "all" and not over:
             self.seat = self.position.seat
         info, truncated = self._info()
+        if self.render_mode == "human":
+            self.render()
         return self._observe(self.seat), self._reward(actor), over and not truncated, truncated, info
 
     def _forfeit(self, error: IllegalActionError) -> Step:
@@ -260,8 +265,12 @@ class GameEnv(gymnasium.Env):
         details, truncated = ending(self.variant, self.position.state)
         return {**info, "returns": self.position.returns(), **details}, truncated
 
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        close_window(self.render_mode)
+
     def render(self) -> Any:
-        """The position as the learner's seat may see it: text, SVG string or pixels; None without a mode."""
+        """The position as the learner's seat may see it: text, SVG string or pixels; None in a window."""
         if self.render_mode is None:
             return None
         viewer = None if self._seat_choice == "all" else self.seat

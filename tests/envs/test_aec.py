@@ -560,7 +560,7 @@ def test_an_agent_that_does_not_exist(variant) -> None:
         ({"reward": "gold"}, "reward is one of result, shaped, not 'gold'"),
         ({"reward": None}, "reward is one of result, shaped, not None"),
         ({"observation": "text"}, "observation is one of dict, box, not 'text'"),
-        ({"render_mode": "human"}, "render_mode is one of ansi, svg, rgb_array, not 'human'"),
+        ({"render_mode": "glasses"}, "render_mode is one of ansi, svg, rgb_array, human, not 'glasses'"),
         ({"viewer": 9}, "viewer is a seat from 0 to .* not 9"),
         ({"viewer": "me"}, "viewer is a seat from 0 to .* not 'me'"),
     ],

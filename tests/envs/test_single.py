@@ -398,7 +398,7 @@ def test_the_ready_opponents(variant) -> None:
         ({"seat": -1}, "seat is a number from 0 to 2"),
         ({"seat": "first"}, "seat is a number from 0 to 2"),
         ({"reward": "gold"}, "reward is one of result, shaped, not 'gold'"),
-        ({"render_mode": "human"}, "render_mode is one of ansi, svg, rgb_array, not 'human'"),
+        ({"render_mode": "glasses"}, "render_mode is one of ansi, svg, rgb_array, human, not 'glasses'"),
         ({"encoding": "pixels"}, "has no encoding 'pixels'; it has"),
         ({"observation": "text"}, "observation is one of dict, box, not 'text'"),
         ({"illegal_action": "ignore"}, "illegal_action is one of terminate, raise, not 'ignore'"),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from samurai_env.display.palette import MARK, MARK_EDGE, PAPER
-from samurai_env.display.scene import Line, Place, Polygon, Scene, Text
+from samurai_env.display.scene import Line, Panel, Place, Polygon, Scene, Text
 from samurai_env.display.shapes import Shape
 from samurai_env.games.board.actions import ACTIONS
-from samurai_env.games.board.display import player_view, shapes, sidebar
+from samurai_env.games.board.display import player_view, shapes, sidebar, targets
 from samurai_env.games.board.rules.tiles import FIGURE_EXCHANGE, TOKEN_EXCHANGE
 from samurai_env.games.board.rules.topology import SETTLEMENT, SETTLEMENTS, Hex, hexes_in_play
 
@@ -68,10 +68,20 @@ def scene(state: np.void, viewer: int | None = None, last: Sequence[int] = ()) -
     free = 1.5 * where.radius * FREE_COLUMNS[len(players)]
     picture.add(*sidebar.summary(state, viewer, words, MARGIN, MARGIN, free))
     x, y, winners = where.width + 2 * MARGIN, MARGIN, sum(player.won for player in players)
+    picture.targets = targets.hexes(state, where.center, where.radius)
     for player in players:
         picture.add(*sidebar.card(player, viewer, winners, x, y))
+        picture.targets |= sidebar.hand_targets(player, x, y)
         y += sidebar.CARD_HEIGHT + GAP
-    picture.add(*sidebar.legend(x, picture.height - sidebar.LEGEND_HEIGHT))
+    legend = picture.height - sidebar.LEGEND_HEIGHT
+    picture.add(*sidebar.legend(x, legend))
+    aside, beside = x - MARGIN / 2, picture.width - x + MARGIN / 2
+    picture.panels = {
+        "map": Panel(0, 0, aside, picture.height),
+        "players": Panel(aside, 0, beside, y),
+        "legend": Panel(aside, legend - 2 * MARGIN, beside, picture.height - legend + 2 * MARGIN),
+    }
+    picture.caption, picture.labels = player_view.decision(state), targets.labels(state)
     return picture
 
 

@@ -6,7 +6,7 @@ colour alone: tiles carry the number of their seat and figures the letter of the
 
 import math
 
-from samurai_env.display.palette import BLACK, GOLD, INK, PANEL, SEATS, WHITE
+from samurai_env.display.palette import BLACK, GOLD, SEATS, TEXT, WHITE
 from samurai_env.display.scene import Circle, Polygon, Text
 from samurai_env.display.shapes import Points, Shape, highlight
 from samurai_env.games.board.rules.tiles import FIGURE_LETTERS, FIGURES, KIND_CODES, KIND_NAMES, QUICK, STRENGTH
@@ -70,7 +70,7 @@ def figure(kind: int, x: float, y: float, size: float) -> list[Shape]:
 
 def slot(x: float, y: float, size: float) -> Shape:
     """The place of a figure that is still to be put."""
-    return Circle(x, y, 0.7 * size, PANEL, TOWN_EDGE, 1.0)
+    return Circle(x, y, 0.7 * size, WHITE, TOWN_EDGE, 1.0)
 
 
 def tile(kind: int, seat: int, x: float, y: float, radius: float, note: str = "") -> list[Shape]:
@@ -112,7 +112,7 @@ def ring(x: float, y: float, radius: float) -> list[Shape]:
 def count(kind: int, amount: int | None, x: float, y: float, size: float) -> list[Shape]:
     """A figure and how many there are of it, None for unknown."""
     words = "?" if amount is None else str(amount)
-    return [*figure(kind, x, y, size), Text(x + 1.5 * size, y, words, 1.35 * size, INK, "left", bold=True)]
+    return [*figure(kind, x, y, size), Text(x + 1.5 * size, y, words, 1.35 * size, TEXT, "left", bold=True)]
 
 
 def counts(amounts: tuple[int | None, ...], x: float, y: float, size: float, step: float) -> list[Shape]:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from samurai_env.display.palette import FAINT_INK, INK, PANEL, PANEL_EDGE, SEATS
-from samurai_env.display.scene import Polygon, Text
+from samurai_env.display.palette import FAINT_TEXT, PANEL, PANEL_EDGE, SEATS, TEXT
+from samurai_env.display.scene import Polygon, Target, Text
 from samurai_env.display.shapes import Shape, box, highlighted_box, paragraph
 from samurai_env.games.board.display import player_view, shapes
 from samurai_env.games.board.display.shapes import CLOSED
@@ -33,9 +33,9 @@ def summary(state: np.void, viewer: int | None, last: str, x: float, y: float, w
     """Title, decision, last move and the figures by kind; the letters grow with the width."""
     unit = min(1.25, width / 250)
     who = "all hands open" if viewer is None else f"seen by seat {viewer}"
-    drawn: list[Shape] = [Text(x, y + 13 * unit, "Samurai", 25 * unit, INK, "left", True)]
+    drawn: list[Shape] = [Text(x, y + 13 * unit, "Samurai", 25 * unit, TEXT, "left", True)]
     for i, words in enumerate((player_view.title(state), f"{who}, decision {int(state['steps'])}")):
-        drawn.append(Text(x, y + (38 + 16 * i) * unit, words, 12 * unit, FAINT_INK, "left"))
+        drawn.append(Text(x, y + (38 + 16 * i) * unit, words, 12 * unit, FAINT_TEXT, "left"))
     y += 84 * unit
     now = paragraph(player_view.decision(state), x, y, width, 14 * unit, bold=True)
     drawn += now
@@ -46,7 +46,7 @@ def summary(state: np.void, viewer: int | None, last: str, x: float, y: float, w
     if player_view.waits_for_figures(state):
         rows.append(("to be placed", state["pool"]))
     for name, amounts in rows:
-        drawn.append(Text(x, y, name, 12 * unit, FAINT_INK, "left"))
+        drawn.append(Text(x, y, name, 12 * unit, FAINT_TEXT, "left"))
         figures = tuple(int(amount) for amount in amounts)
         drawn += shapes.counts(figures, x + 11 * unit, y + 21 * unit, 11 * unit, 56 * unit)
         y += 46 * unit
@@ -70,11 +70,11 @@ def card(player: player_view.Player, viewer: int | None, winners: int, x: float,
         Text(x + WIDTH - 10, y + HEADER / 2, note, 13, ink, "right", True),
     ]
     drawn += _hand(player, x + 28, y + 49)
-    drawn.append(Text(x + WIDTH - 10, y + 41, "supply", 11, FAINT_INK, "right"))
-    drawn.append(Text(x + WIDTH - 10, y + 58, str(player.supply), 16, INK, "right", True))
+    drawn.append(Text(x + WIDTH - 10, y + 41, "supply", 11, FAINT_TEXT, "right"))
+    drawn.append(Text(x + WIDTH - 10, y + 58, str(player.supply), 16, TEXT, "right", True))
     drawn += _captured(player, x, y + 88)
     unplayed = "In hand and supply: " + _tiles(player.unplayed)
-    return drawn + paragraph(unplayed, x + 10, y + 112, WIDTH - 16, 10, FAINT_INK)
+    return drawn + paragraph(unplayed, x + 10, y + 112, WIDTH - 16, 10, FAINT_TEXT)
 
 
 def _hand(player: player_view.Player, x: float, y: float) -> list[Shape]:
@@ -93,13 +93,24 @@ def _hand(player: player_view.Player, x: float, y: float) -> list[Shape]:
     return drawn
 
 
+def hand_targets(player: player_view.Player, x: float, y: float) -> dict[str, Target]:
+    """The tiles of a hand that lies open; x and y are those of the card."""
+    found: dict[str, Target] = {}
+    for i, kind in enumerate(player.hand or ()):
+        outline = shapes.hexagon(x + 28 + TILE_STEP * i, y + 49, TILE_RADIUS)
+        label = f"{player_view.kind_text(kind)} in the hand of seat {player.seat}"
+        actions = (kind,) if player.to_move and player.chosen is None else ()
+        found[f"hand{player.seat}.{i}"] = Target(outline, label, actions)
+    return found
+
+
 def _captured(player: player_view.Player, x: float, y: float) -> list[Shape]:
     amounts = player.captured or (None, None, None)
     total = "?" if player.captured is None else str(sum(player.captured))
     return [
-        Text(x + 10, y, "captured", 11, FAINT_INK, "left"),
+        Text(x + 10, y, "captured", 11, FAINT_TEXT, "left"),
         *shapes.counts(amounts, x + 84, y, 11, 54),
-        Text(x + WIDTH - 10, y, f"total {total}", 11, FAINT_INK, "right"),
+        Text(x + WIDTH - 10, y, f"total {total}", 11, FAINT_TEXT, "right"),
     ]
 
 
@@ -116,12 +127,12 @@ def legend(x: float, y: float) -> list[Shape]:
     drawn: list[Shape] = []
     for kind, name in enumerate(FIGURES):
         drawn += shapes.figure(kind, x + 12 + 96 * kind, y, 10)
-        drawn.append(Text(x + 28 + 96 * kind, y, name, 11, INK, "left"))
+        drawn.append(Text(x + 28 + 96 * kind, y, name, 11, TEXT, "left"))
     for i, (code, meaning) in enumerate(LEGEND_TILES):
         at = y + 29 + 27 * i
         drawn += shapes.tile(KIND_CODES.index(code), 0, x + 12, at, 13)
-        drawn.append(Text(x + 32, at, meaning, 10.5, INK, "left"))
+        drawn.append(Text(x + 32, at, meaning, 10.5, TEXT, "left"))
     y += 29 + 27 * len(LEGEND_TILES) - 4
     for i, words in enumerate(LEGEND_WORDS):
-        drawn.append(Text(x, y + 15 * i, words, 10.5, INK, "left"))
+        drawn.append(Text(x, y + 15 * i, words, 10.5, TEXT, "left"))
     return drawn

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from samurai_env.display.palette import PAPER
-from samurai_env.display.scene import Place, Scene, Text
+from samurai_env.display.scene import Panel, Place, Scene, Text
 from samurai_env.display.shapes import Shape, square
 from samurai_env.games.card.actions import names
-from samurai_env.games.card.display import player_view, shapes, sidebar
+from samurai_env.games.card.display import player_view, shapes, sidebar, targets
 
 GRID = 720  # width and height of the part with the grid, whatever lies there
 MARGIN, GAP = 16, 13
@@ -54,13 +54,23 @@ def scene(state: np.void, viewer: int | None = None, last: Sequence[int] = ()) -
     side = sidebar.STATE_HEIGHT + len(players) * (sidebar.PLAYER_HEIGHT + GAP) + sidebar.LEGEND_HEIGHT
     picture = Scene(GRID + sidebar.WIDTH + 4 * MARGIN, max(GRID, side) + 2 * MARGIN, PAPER)
     _add_grid(picture, state, last)
-    x, y = GRID + 3 * MARGIN, MARGIN
+    x, y, legend = GRID + 3 * MARGIN, MARGIN, picture.height - sidebar.LEGEND_HEIGHT
     picture.add(*sidebar.summary(state, viewer, player_view.last_move(state, viewer, last), x, y))
     y += sidebar.STATE_HEIGHT
     for player in players:
         picture.add(*sidebar.player(player, viewer, int(state["winners"]).bit_count(), x, y))
+        picture.targets |= sidebar.hand_targets(player, x, y)
         y += sidebar.PLAYER_HEIGHT + GAP
-    picture.add(*sidebar.legend(x, picture.height - sidebar.LEGEND_HEIGHT))
+    picture.add(*sidebar.legend(x, legend))
+    aside = GRID + 2 * MARGIN
+    beside = picture.width - aside
+    picture.panels = {
+        "grid": Panel(0, 0, aside, picture.height),
+        "state": Panel(aside, 0, beside, MARGIN + sidebar.STATE_HEIGHT - GAP / 2),
+        "players": Panel(aside, MARGIN + sidebar.STATE_HEIGHT - GAP / 2, beside, y - sidebar.STATE_HEIGHT - MARGIN),
+        "legend": Panel(aside, legend - GAP, beside, sidebar.LEGEND_HEIGHT + GAP),
+    }
+    picture.caption, picture.labels = player_view.decision(state, viewer), targets.labels(state)
     return picture
 
 
@@ -72,6 +82,7 @@ def _add_grid(picture: Scene, state: np.void, last: Sequence[int]) -> None:
     half = CARD_SHARE * where.step
     ids = {name: action for action, name in enumerate(names(state["hand"].shape[0]))}
     picture.places = {ids[name]: Place(*where.center(place), half) for place, name in (free | waiting).items()}
+    picture.targets |= targets.places(villages, cards, free | waiting, ids, where.center, half)
     drawn: list[Shape] = []
     for place, name in (free | waiting).items():
         x, y = where.center(place)

@@ -4,7 +4,7 @@ The stones have the shapes of the wooden ones: a triangle for helmets, a circle 
 depends on colour alone: cards carry the number of their seat and stones the letter of their shape.
 """
 
-from samurai_env.display.palette import BLACK, FAINT_INK, GOLD, INK, SEATS, WHITE
+from samurai_env.display.palette import BLACK, FAINT_INK, GOLD, INK, SEATS, TEXT, WHITE
 from samurai_env.display.scene import Circle, Polygon, Text
 from samurai_env.display.shapes import Shape, highlight, square
 from samurai_env.games.card.rules.cards import KIND_NAMES, SHAPE_LETTERS, SHAPES
@@ -78,5 +78,5 @@ def counts(amounts: tuple[int, ...], x: float, y: float, half: float, step: floa
     for shape, amount in enumerate(amounts):
         at = x + shape * step
         shapes += stone(shape, at, y, half)
-        shapes.append(Text(at + 1.6 * half, y, str(amount), 1.5 * half, INK, "left", bold=True))
+        shapes.append(Text(at + 1.6 * half, y, str(amount), 1.5 * half, TEXT, "left", bold=True))
     return shapes

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from samurai_env.display.palette import FAINT_INK, INK, PANEL, PANEL_EDGE, SEATS
-from samurai_env.display.scene import Text
+from samurai_env.display.palette import FAINT_TEXT, PANEL, PANEL_EDGE, SEATS, TEXT
+from samurai_env.display.scene import Target, Text
 from samurai_env.display.shapes import Shape, box, highlighted_box, paragraph, square
 from samurai_env.games.card.display import player_view, shapes
 from samurai_env.games.card.display.shapes import SCORED
@@ -19,14 +19,14 @@ def summary(state: np.void, viewer: int | None, last: str, x: float, y: float) -
     """Title, decision, last move, supply and the village cards that are open."""
     n = state["hand"].shape[0]
     who = "all hands open" if viewer is None else f"seen by seat {viewer}"
-    drawn: list[Shape] = [Text(x, y + 11, "Samurai: The Card Game", 20, INK, "left", True)]
-    drawn.append(Text(x, y + 33, f"{n} players, {who}, decision {int(state['steps'])}", 12, FAINT_INK, "left"))
+    drawn: list[Shape] = [Text(x, y + 11, "Samurai: The Card Game", 20, TEXT, "left", True)]
+    drawn.append(Text(x, y + 33, f"{n} players, {who}, decision {int(state['steps'])}", 12, FAINT_TEXT, "left"))
     drawn += paragraph(player_view.decision(state, viewer), x, y + 57, WIDTH, 14, bold=True)
     drawn += paragraph(f"Last: {last}" if last else "", x, y + 93, WIDTH, 11)
-    drawn.append(Text(x, y + 118, "stones in the supply", 11, FAINT_INK, "left"))
+    drawn.append(Text(x, y + 118, "stones in the supply", 11, FAINT_TEXT, "left"))
     drawn += shapes.counts(player_view.supply(state), x + 11, y + 137, 10, 62)
     left = sum(player_view.villages_left(state))
-    drawn.append(Text(x, y + 162, f"village stack: {left} cards", 11, FAINT_INK, "left"))
+    drawn.append(Text(x, y + 162, f"village stack: {left} cards", 11, FAINT_TEXT, "left"))
     if not state["over"]:
         drawn += paragraph(player_view.ending(state), x, y + 182, WIDTH, 11, bold=True)
     for i, symbols in enumerate(player_view.visible_villages(state)):
@@ -46,13 +46,13 @@ def player(seen: player_view.Player, viewer: int | None, winners: int, x: float,
         Text(x + 10, y + HEADER / 2, name, 14, ink, "left", True),
         Text(x + WIDTH - 10, y + HEADER / 2, note, 13, ink, "right", True),
         *_hand(seen, x + 28, y + 45),
-        Text(x + WIDTH - 10, y + 37, "stack", 11, FAINT_INK, "right"),
-        Text(x + WIDTH - 10, y + 53, str(seen.stack), 16, INK, "right", True),
-        Text(x + 10, y + 80, "stones", 11, FAINT_INK, "left"),
+        Text(x + WIDTH - 10, y + 37, "stack", 11, FAINT_TEXT, "right"),
+        Text(x + WIDTH - 10, y + 53, str(seen.stack), 16, TEXT, "right", True),
+        Text(x + 10, y + 80, "stones", 11, FAINT_TEXT, "left"),
         *shapes.counts(seen.stones, x + 72, y + 80, 10, 54),
-        Text(x + WIDTH - 10, y + 80, f"total {sum(seen.stones)}", 11, FAINT_INK, "right"),
+        Text(x + WIDTH - 10, y + 80, f"total {sum(seen.stones)}", 11, FAINT_TEXT, "right"),
     ]
-    return drawn + paragraph("In hand and stack: " + _cards(seen.unseen), x + 10, y + 99, WIDTH, 9.5, FAINT_INK)
+    return drawn + paragraph("In hand and stack: " + _cards(seen.unseen), x + 10, y + 99, WIDTH, 9.5, FAINT_TEXT)
 
 
 def _hand(seen: player_view.Player, x: float, y: float) -> list[Shape]:
@@ -72,6 +72,17 @@ def _hand(seen: player_view.Player, x: float, y: float) -> list[Shape]:
     return drawn
 
 
+def hand_targets(seen: player_view.Player, x: float, y: float) -> dict[str, Target]:
+    """The cards of a hand that lies open; x and y are those of the panel."""
+    found: dict[str, Target] = {}
+    for i, kind in enumerate(seen.hand or ()):
+        outline = square(x + 28 + CARD_STEP * i, y + 45, CARD_HALF, "none").points
+        label = f"{player_view.kind_text(kind)} in the hand of seat {seen.seat}"
+        actions = (kind,) if seen.to_move and seen.chosen is None else ()
+        found[f"hand{seen.seat}.{i}"] = Target(outline, label, actions)
+    return found
+
+
 def _cards(kinds: tuple[int, ...]) -> str:
     counts = [(KIND_CODES[kind], kinds.count(kind)) for kind in range(KINDS) if kind in kinds]
     return " ".join(code if count == 1 else f"{count}x{code}" for code, count in counts) or "none"
@@ -82,11 +93,11 @@ def legend(x: float, y: float) -> list[Shape]:
     drawn: list[Shape] = []
     for shape, name in enumerate(SHAPES):
         drawn += shapes.stone(shape, x + 10 + 96 * shape, y, 9)
-        drawn.append(Text(x + 26 + 96 * shape, y, name, 11, INK, "left"))
+        drawn.append(Text(x + 26 + 96 * shape, y, name, 11, TEXT, "left"))
     words = (
         "S samurai, for all shapes; small number: its seat",
         "grey village: scored; v4E: the cell east of village v4",
     )
     for i, line in enumerate(words):
-        drawn.append(Text(x, y + 22 + 15 * i, line, 10.5, INK, "left"))
+        drawn.append(Text(x, y + 22 + 15 * i, line, 10.5, TEXT, "left"))
     return drawn

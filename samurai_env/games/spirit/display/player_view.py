@@ -163,6 +163,11 @@ def in_hand(state: np.void) -> Card | None:
     return card(int(state["card"])) if state["card"] >= 0 else None
 
 
+def question(state: np.void) -> str:
+    """What is decided now, a name of `state.PHASES`."""
+    return PHASES[state["phase"]]
+
+
 def last_move(state: np.void, last: Sequence[int]) -> str:
     """The last move in words, after it was made."""
     if not last:

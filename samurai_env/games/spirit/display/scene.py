@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from samurai_env.core.checks import check_viewer
-from samurai_env.display.palette import FAINT_INK, INK, PAPER
-from samurai_env.display.scene import Circle, Polygon, Scene, Text
-from samurai_env.display.shapes import Shape, box, highlight
-from samurai_env.games.spirit.display import player_view
+from samurai_env.display.palette import FAINT_INK, FAINT_TEXT, INK, PAPER, TEXT
+from samurai_env.display.scene import Circle, Panel, Polygon, Scene, Target, Text
+from samurai_env.display.shapes import Points, Shape, box, highlight
+from samurai_env.games.spirit.display import player_view, targets
 from samurai_env.games.spirit.display.player_view import Card, Samurai
 from samurai_env.games.spirit.rules.cards import SYMBOLS
 
@@ -72,6 +72,17 @@ def scene(state: np.void, viewer: int | None = None, last: Sequence[int] = ()) -
         x = MARGIN + (i % columns) * (BOARD_WIDTH + GAP)
         y = MARGIN + HEAD + (i // columns) * (BOARD_HEIGHT + GAP)
         picture.add(*_board(samurai, marked, x, y))
+        picture.targets |= _board_targets(state, samurai, x, y)
+        picture.panels[f"seat{i}"] = Panel(x - GAP / 2, y - GAP / 2, BOARD_WIDTH + GAP, BOARD_HEIGHT + GAP)
+    picture.targets |= _opened_targets(state, MARGIN + BOARD_WIDTH + GAP, MARGIN)
+    picture.caption, picture.labels = player_view.decision(state), targets.labels(state)
+    half = MARGIN + BOARD_WIDTH + GAP / 2
+    picture.panels = {
+        "village": Panel(0, 0, half, MARGIN + HEAD - GAP / 2),
+        "raiders": Panel(half, 0, half, MARGIN + HEAD - GAP / 2),
+        **picture.panels,
+        "legend": Panel(0, height - MARGIN - LEGEND_HEIGHT, width, MARGIN + LEGEND_HEIGHT),
+    }
     picture.add(*_legend(MARGIN + 8, height - MARGIN - 7))
     return picture
 
@@ -83,16 +94,16 @@ def _village(state: np.void, last: str, marked: int) -> list[Shape]:
     """Title, decision, what stands, the last move, the card in hand and the opened raiders."""
     x, y = MARGIN, MARGIN
     shapes: list[Shape] = [
-        Text(x, y + 12, "Samurai Spirit", 22, INK, "left", True),
-        Text(x + 190, y + 14, f"{player_view.title(state)}, decision {int(state['steps'])}", 13, FAINT_INK, "left"),
+        Text(x, y + 12, "Samurai Spirit", 22, TEXT, "left", True),
+        Text(x + 190, y + 14, f"{player_view.title(state)}, decision {int(state['steps'])}", 13, FAINT_TEXT, "left"),
         Text(x, y + 42, player_view.decision(state), 15, MARK, "left", True),
     ]
     for i, (name, value) in enumerate(player_view.village(state)):
-        shapes.append(Text(x, y + 66 + 17 * i, name, 12, FAINT_INK, "left"))
-        shapes.append(Text(x + 84, y + 66 + 17 * i, value, 12, INK, "left", True))
+        shapes.append(Text(x, y + 66 + 17 * i, name, 12, FAINT_TEXT, "left"))
+        shapes.append(Text(x + 84, y + 66 + 17 * i, value, 12, TEXT, "left", True))
     x = MARGIN + BOARD_WIDTH + GAP
     if last:
-        shapes.append(Text(x, y + 14, f"Last: {last}", 13, INK, "left"))
+        shapes.append(Text(x, y + 14, f"Last: {last}", 13, TEXT, "left"))
     return shapes + _opened(state, marked, x, y)
 
 
@@ -112,7 +123,7 @@ def _legend(x: float, y: float) -> list[Shape]:
             shapes += _ring(x - 5, y - 7, 10, 14)
         else:
             shapes += _symbol(sign, x, y, 7)
-        shapes.append(Text(x + 13, y, meaning, 11, FAINT_INK, "left"))
+        shapes.append(Text(x + 13, y, meaning, 11, FAINT_TEXT, "left"))
         x += 42 + 6.3 * len(meaning)
     return shapes
 
@@ -121,17 +132,48 @@ def _opened(state: np.void, marked: int, x: float, y: float) -> list[Shape]:
     """The card in hand, then the raiders that lie open, with their place from the top."""
     shapes: list[Shape] = []
     if held := player_view.in_hand(state):
-        shapes.append(Text(x, y + 46, "in hand", 11, FAINT_INK, "left"))
+        shapes.append(Text(x, y + 46, "in hand", 11, FAINT_TEXT, "left"))
         shapes += _card(held, marked, x, y + 56)
         x += 1.5 * CARD_STEP
     for place, card in player_view.opened(state)[:4]:
-        shapes.append(Text(x, y + 46, "top raider" if place == 1 else f"raider {place}", 11, FAINT_INK, "left"))
+        shapes.append(Text(x, y + 46, "top raider" if place == 1 else f"raider {place}", 11, FAINT_TEXT, "left"))
         shapes += _card(card, marked, x, y + 56)
         x += 1.4 * CARD_STEP
     return shapes
 
 
+def _opened_targets(state: np.void, x: float, y: float) -> dict[str, Target]:
+    """The card in hand and the opened raiders."""
+    found: dict[str, Target] = {}
+    if held := player_view.in_hand(state):
+        found["card"] = Target(_outline(x, y + 56), f"card in hand: {targets.card_text(held)}")
+        x += 1.5 * CARD_STEP
+    for place, card in player_view.opened(state)[:4]:
+        found[f"raider{place}"] = Target(_outline(x, y + 56), f"raider {place}: {targets.card_text(card)}")
+        x += 1.4 * CARD_STEP
+    return found
+
+
 # --- Samurai ---
+
+
+def _outline(x: float, y: float, width: float = CARD_WIDTH) -> Points:
+    return box(x, y, width, CARD_HEIGHT, "none").points
+
+
+def _board_targets(state: np.void, one: Samurai, x: float, y: float) -> dict[str, Target]:
+    """The board of a samurai, the places on its left, and the combat line."""
+    board = box(x, y, BOARD_WIDTH, BOARD_HEIGHT, "none").points
+    found = {f"seat{one.seat}": Target(board, targets.samurai_text(one), targets.seat_actions(state, one.seat))}
+    for i, (symbol, card) in enumerate(zip(SYMBOLS, one.left, strict=True)):
+        label = f"{one.name}, {symbol}: {targets.card_text(card) if card else 'no card'}"
+        outline = _outline(x + 10 + CARD_STEP * i, y + 82)
+        found[f"left{one.seat}.{symbol}"] = Target(outline, label, targets.left_actions(state, one, i))
+    outline = _outline(x + 10 + 3.5 * CARD_STEP, y + 82, BOARD_WIDTH - 20 - 3.5 * CARD_STEP)
+    cards = ", ".join(targets.card_text(card) for card in one.line) or "no card"
+    actions = targets.line_actions(one)
+    found[f"line{one.seat}"] = Target(outline, f"combat line of {one.name}: {cards}", actions)
+    return found
 
 
 def _board(one: Samurai, marked: int, x: float, y: float) -> list[Shape]:
