@@ -62,7 +62,9 @@ def main() -> None:
     for name, check in {
         "version": lambda: command("--version").strip(),
         "agents": lambda: f"{len(command('agents').splitlines())} lines",
-        "tournament": lambda: command("tournament", "--agents", "best", "greedy", "--deals", "5").splitlines()[-1],
+        "tournament": lambda: command(
+            "tournament", "--agents", "best", "greedy", "--deals", "5", "--processes", "1"
+        ).splitlines()[-1],
         "play": scripted_game,
         "watch": lambda: command("watch", "--pause", "0", "--record", "game.txt").splitlines()[-1],
         "replay": lambda: command("replay", "game.txt").splitlines()[-1],
