@@ -21,7 +21,7 @@ LEFT_OUT = (
     *("experiments/leaderboard.toml", "experiments/speed_tables.py", "experiments/action_gaps.py"),
     *("experiments/distill_rollouts.py", "experiments/search_variants.py", "experiments/reproduce.py"),
 )
-KINDS = {".py", ".json", ".safetensors"}
+KINDS = {".py", ".json", ".safetensors", ".html", ".js", ".css", ".svg"}
 IMPORT = re.compile(r"^( *)(from|import) (agents|experiments)\b", re.MULTILINE)
 
 

@@ -28,6 +28,7 @@ ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
     (
         ("experiments/datasets", ("experiments.datasets",)),
         ("experiments/benchmark", ("experiments.benchmark",)),
+        ("experiments/web", ("experiments.web",)),
         ("experiments/training", ("experiments.training",)),
         ("experiments/evaluation", ("experiments.evaluation",)),
         ("experiments/common", ("experiments.common",)),

@@ -25,6 +25,7 @@ COMMANDS = {
     "play": Command("play in the terminal against agents", "..play"),
     "watch": Command("watch agents play each other", "..watch"),
     "replay": Command("show a saved game, move by move", "..command.replay"),
+    "web": Command("play, watch, replay and analyse in the browser", "..web.__main__"),
     "analyse": Command("ask a search about a position of a saved game", "..command.analyse"),
     "tournament": Command("let agents play each other, with ratings and intervals", "..tournament"),
     "cooperative": Command("measure how often agents win a cooperative game", "..cooperative"),

@@ -1,6 +1,7 @@
 """Show a saved game, move by move.
 
     samurai-env replay game.txt --move 40
+    samurai-env replay game.txt --html game.html
 
 Without --move it lists all moves. Records are written by `samurai-env watch --record FILE` and by `save FILE` in
 `samurai-env play`. The seed gives all hidden information away: positions show all hands unless --seat is given.
@@ -15,6 +16,7 @@ from rich.console import Console
 
 from agents.settings import Range
 from experiments.common.ranges import check_ranges
+from samurai_env.files.atomic_write import write_atomically
 from samurai_env.game_record import GameRecord
 from samurai_env.position import Position
 
@@ -31,6 +33,8 @@ class Config:
     """Show the position after every move."""
     seat: int | None = None
     """Show what this seat sees; everything if not given."""
+    html: Path | None = None
+    """Write a page to this file that steps through the game; it needs nothing else and shows everything."""
 
 
 def moves(record: GameRecord) -> list[tuple[Position, list[int]]]:
@@ -79,6 +83,10 @@ def main(config: Config, console: Console | None = None) -> None:
     console = console or Console()
     record = GameRecord.load(config.file)
     check_seat(config, record)
+    if config.html is not None:
+        write_atomically(config.html, record.to_html())
+        console.print(f"{config.html}: {len(record.actions)} decisions", markup=False, highlight=False)
+        return
     game = record.variant.game
 
     def show(position: Position) -> None:

@@ -5,7 +5,9 @@ import random
 import re
 
 import pytest
+from rich.console import Console
 
+from experiments.command import replay
 from samurai_env import game_names, make_variant
 from samurai_env.display.scene import Scene, Text
 from samurai_env.display.stepper import Step, page
@@ -53,3 +55,10 @@ def test_a_record_shows_itself_in_a_notebook():
     shown = record._repr_html_()
     assert shown.startswith("<iframe ")
     assert shown.count("<") == 2
+
+
+def test_replay_writes_the_page(tmp_path):
+    record = game("samurai_card")
+    record.save(tmp_path / "game.txt")
+    replay.main(replay.Config(tmp_path / "game.txt", html=tmp_path / "game.html"), Console(quiet=True))
+    assert (tmp_path / "game.html").read_text(encoding="utf-8") == record.to_html()

@@ -1,0 +1,85 @@
+"""A table in the browser: play, watch, replay and analyse any game.
+
+    samurai-env web
+
+Opens the page in a browser. Tables are kept in a file, so that the server can be stopped at any time and goes on with
+each of them.
+"""
+
+import threading
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from rich.console import Console
+
+from agents.registry import AGENTS
+from agents.settings import Range
+from agents.spec import parse_agent_spec
+from experiments.common.cli import run_program
+from experiments.common.ranges import check_ranges
+from samurai_env.core.texts import shown
+
+CONNECTIONS = 800  # at once; more are answered 503
+LOCAL = ("127.0.0.1", "localhost")
+
+
+@dataclass
+class Config:
+    """Settings of the server."""
+
+    agents: tuple[str, ...] = ("random", "greedy", "mcts:100", "mcts:1000")
+    """Specs of the agents that the page offers, weak to strong; the last is the judge if none is chosen."""
+    host: str = "127.0.0.1"
+    """Address to listen on; 0.0.0.0 lets others in."""
+    port: Annotated[int, Range(0, 65535)] = 8000
+    """Port to listen on."""
+    store: Path = Path("runs/web.sqlite")
+    """File that keeps the tables."""
+    processes: Annotated[int, Range(1, 256)] = 2
+    """Processes in which the agents think."""
+    open: bool = True
+    """Open the page in a browser."""
+
+
+def main(config: Config, console: Console | None = None) -> None:
+    """Serve until Ctrl-C."""
+    try:
+        import uvicorn
+
+        from experiments.web.app import make_app
+        from experiments.web.server import Settings
+    except ModuleNotFoundError as error:
+        raise ValueError(f"the page needs {error.name}: pip install 'samurai-env[web]'") from None
+    check_ranges(config)
+    console = console or Console()
+    if not config.agents:
+        raise ValueError("--agents names at least one agent")
+    for spec in config.agents:
+        check_agent(spec)
+    config.store.parent.mkdir(parents=True, exist_ok=True)
+    hosts = LOCAL if config.host in LOCAL else ("*",)
+    app = make_app(Settings(config.agents, config.store, config.processes, hosts))
+    address = f"http://{'127.0.0.1' if config.host == '0.0.0.0' else config.host}:{config.port}/"
+    console.print(f"{address}   (Ctrl-C ends)", highlight=False)
+    if config.open:
+        threading.Timer(1.0, webbrowser.open, [address]).start()
+    uvicorn.run(
+        app, host=config.host, port=config.port, log_level="warning", limit_concurrency=CONNECTIONS, server_header=False
+    )
+
+
+def check_agent(spec: str) -> None:
+    """Refuse a spec that names no agent; its settings are looked at when it is to play.
+
+    Raises:
+        ValueError: says which agents there are.
+    """
+    parsed = parse_agent_spec(spec)
+    if not parsed.is_external and parsed.name not in AGENTS:
+        raise ValueError(f"there is no agent {shown(spec)}; the agents are {', '.join(AGENTS)}, or module.Name")
+
+
+if __name__ == "__main__":
+    run_program("experiments.web", Config, main, __doc__)

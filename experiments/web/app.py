@@ -1,0 +1,319 @@
+"""The application: what each address does, for whoever has the token of a view."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from experiments.web import workers
+from experiments.web.requests import Refused, query_number, read_body, read_json, refuse, whole
+from experiments.web.server import Server, Settings
+from experiments.web.table import PERSON, Table, TableError, view
+from samurai_env import IllegalActionError, Position, find_game, game_names, parse_variant
+from samurai_env.core.texts import one_line
+from samurai_env.display.pixels import FONTS
+from samurai_env.game_record import GameRecord
+
+STATIC = Path(__file__).parent / "static"
+LONG_POLL = 20.0  # seconds that a request for news waits
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
+    "img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+class Api:
+    """The requests of a server."""
+
+    def __init__(self, server: Server) -> None:
+        self.server, self.settings, self.store = server, server.settings, server.store
+
+    def door(self, request: Request) -> tuple[Table, int | None]:
+        """The table and the seat that a request's token opens.
+
+        Raises:
+            Refused: no such token.
+        """
+        word, _, token = request.headers.get("authorization", "").partition(" ")
+        if word.lower() != "bearer" or token not in self.server.doors:
+            raise Refused(403, "this link opens no table; perhaps it was cut off")
+        return self.server.doors[token]
+
+    def open_door(self, request: Request) -> Table:
+        """The table of a request that may see everything.
+
+        Raises:
+            Refused: the game is not over, and a seat looks.
+        """
+        table, viewer = self.door(request)
+        if viewer is not None and not table.position.over:
+            raise Refused(403, "this shows what seats may not know; it is open when the game is over")
+        return table
+
+    async def offers(self, request: Request) -> Response:
+        """The games, their options, and the agents."""
+        games = []
+        for name in game_names():
+            game = find_game(name)
+            options = [
+                {
+                    "name": key,
+                    "meaning": option.meaning,
+                    "values": [option.text(value) for value in option.values],
+                    "default": option.text(option.default),
+                }
+                for key, option in game.options.items()
+            ]
+            games.append({"name": name, "title": game.title, "players": game.players, "options": options})
+        return JSONResponse({"games": games, "agents": self.settings.agents})
+
+    async def rules(self, request: Request) -> Response:
+        """The rules of a game on one page, as HTML."""
+        name = request.query_params.get("game", "")
+        try:
+            summary = find_game(name).rules_summary()
+        except ValueError as error:
+            raise Refused(404, one_line(error)) from None
+        html = MarkdownIt("commonmark", {"html": False}).enable("table").render(summary)
+        return JSONResponse({"html": html or "<p>There is no page of rules.</p>"})
+
+    def _checked_players(self, players: object, number: int) -> list[str]:
+        if not isinstance(players, list) or not all(isinstance(player, str) for player in players):
+            raise Refused(400, "players is a list of texts")
+        if len(players) != number:
+            raise Refused(400, f"this variant has {number} players, not {len(players)}")
+        for player in players:
+            if player != PERSON and player not in self.settings.agents:
+                raise Refused(400, f"agent {one_line(player, 60)} is not offered by this server")
+        return players
+
+    async def new_table(self, request: Request) -> Response:
+        """A new table; with `ply`, one that goes on from there with the cards dealt."""
+        body = await read_json(request)
+        spec = body.get("variant")
+        try:
+            variant = parse_variant(spec)  # type: ignore[arg-type]
+        except (TypeError, ValueError) as error:
+            raise Refused(400, one_line(error)) from None
+        players = self._checked_players(body.get("players"), variant.num_players)
+        await self.server.warmed_up(variant)
+        table = Table.new(variant, players)
+        self.server.add(table)
+        return JSONResponse(links(table), 201)
+
+    async def branch(self, request: Request) -> Response:
+        """A new table that goes on from a position of this one."""
+        source, body = self.open_door(request), await read_json(request)
+        ply = whole(body, "ply", 0, len(source.actions))
+        players = self._checked_players(body.get("players"), source.variant.num_players)
+        table = Table.new(source.variant, players, source.seed)
+        table = Table.restore(table.name, table.created, table.head(), source.actions[:ply])
+        self.server.add(table)
+        return JSONResponse(links(table), 201)
+
+    async def new_record(self, request: Request) -> Response:
+        """A table for a record that is dropped on the page."""
+        try:
+            record = await asyncio.to_thread(GameRecord.parse, (await read_body(request)).decode("utf-8"))
+        except UnicodeDecodeError:
+            raise Refused(400, "this file is not a text, so no game record") from None
+        except ValueError as error:
+            raise Refused(400, one_line(error)) from None
+        await self.server.warmed_up(record.variant)
+        table = Table.of_record(record)
+        self.server.add(table)
+        return JSONResponse(links(table), 201)
+
+    async def look(self, request: Request) -> Response:
+        """A view; with `since`, as soon as there is a newer one, or after a while."""
+        table, viewer = self.door(request)
+        since = query_number(request, "since")
+        if since is not None and since == table.version:
+            try:
+                await asyncio.wait_for(self.server.changed[table.name].wait(), LONG_POLL)
+            except TimeoutError:
+                return Response(status_code=204)
+            table, viewer = self.door(request)
+        return JSONResponse(view(table, viewer, query_number(request, "ply")))
+
+    async def play(self, request: Request) -> Response:
+        """A decision of a person."""
+        table, seat = self.door(request)
+        if seat is None:
+            raise Refused(403, "this link watches; it cannot play")
+        body = await read_json(request)
+        action, count = whole(body, "action", 0, table.variant.num_actions - 1), whole(body, "count", 0, 10**6)
+        try:
+            table.play(seat, action, count)
+        except (TableError, IllegalActionError) as error:
+            raise Refused(409, one_line(error)) from None
+        self.server.played(table)
+        self.server.drive(table)
+        return JSONResponse(view(table, seat))
+
+    async def take_back(self, request: Request) -> Response:
+        """Take back a half-made move."""
+        table, seat = self.door(request)
+        if seat is None:
+            raise Refused(403, "this link watches; it cannot play")
+        try:
+            self.store.cut(table.name, table.take_back(seat))
+        except TableError as error:
+            raise Refused(409, one_line(error)) from None
+        self.server.tell(table)
+        return JSONResponse(view(table, seat))
+
+    async def advise(self, request: Request) -> Response:
+        """What an agent would do in the seat's place; agents use only what the seat may know."""
+        table, seat = self.door(request)
+        if seat is None or table.position.over or table.position.seat != seat:
+            raise Refused(409, "a hint is for the seat to move")
+        found = await self.server.think(workers.judge, self._judge(await read_json(request)), table.position.save())
+        return JSONResponse({"count": len(table.actions), **named(table.position, found)})
+
+    def _judge(self, body: dict[str, Any]) -> str:
+        judge = body.get("judge", self.settings.agents[-1])
+        if judge not in self.settings.agents:
+            raise Refused(400, f"agent {one_line(str(judge), 60)} is not offered by this server")
+        return str(judge)
+
+    async def analyse(self, request: Request) -> Response:
+        """What an agent thinks of one position of a game that lies open."""
+        table, body = self.open_door(request), await read_json(request)
+        position = table.positions[whole(body, "ply", 0, len(table.actions))]
+        if position.over:
+            values = [float(value) for value in position.returns()]
+            return JSONResponse({"values": values, "actions": [], "seat": position.seat})
+        found = await self.server.think(workers.judge, self._judge(body), position.save())
+        return JSONResponse({"seat": position.seat, **named(position, found)})
+
+    async def record(self, request: Request) -> Response:
+        """The game record."""
+        table = self.open_door(request)
+        return PlainTextResponse(table.record().to_text())
+
+    async def film(self, request: Request) -> Response:
+        """The whole game as an animated GIF, or as a page that steps through it."""
+        table = self.open_door(request)
+        record = table.record()
+        if request.query_params.get("form") == "html":
+            text = await asyncio.to_thread(record.to_html)
+            return Response(text, media_type="application/octet-stream")  # to be saved, not shown on this site
+        from samurai_env.display.pixels import gif
+
+        scenes = (step.scene for step in record.steps())
+        return Response(await asyncio.to_thread(gif, scenes), media_type="image/gif")
+
+    async def picture(self, request: Request) -> Response:
+        """A position as SVG or PNG, as the viewer may see it."""
+        table, viewer = self.door(request)
+        seen = view(table, viewer, query_number(request, "ply"))
+        if request.query_params.get("form") != "png":
+            return Response(str(seen["svg"]), media_type="image/svg+xml")
+        from samurai_env.display import png
+
+        ply, position = int(str(seen["ply"])), table.positions[int(str(seen["ply"]))]
+        last = table.actions[table.move_start(ply) : ply]
+        seat = None if table.position.over else viewer
+        return Response(png(table.variant.game.scene(position.state, seat, last), 2.0), media_type="image/png")
+
+
+def links(table: Table) -> dict[str, Any]:
+    """What opens a new table."""
+    return {"seats": table.tokens, "watch": table.watch, "players": table.players}
+
+
+def named(position: Position, found: dict[str, Any]) -> dict[str, Any]:
+    """A judgement with the actions in words."""
+    scene = position.variant.game.scene(position.state, position.seat)
+    names = position.variant.action_names
+    on_target: dict[int, list[str]] = {}
+    for target, what in scene.targets.items():
+        for action in what.actions:
+            on_target.setdefault(action, []).append(target)
+    for entry in found["actions"]:
+        entry["name"] = names[entry["id"]]
+        entry["label"] = scene.labels.get(entry["id"], entry["name"])
+        entry["targets"] = on_target.get(entry["id"], [])
+    return found
+
+
+class SecurityHeaders:
+    """Adds `HEADERS` to every answer, and keeps what a token opens out of caches."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+
+        async def with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                extra = {**HEADERS, "Cache-Control": "no-cache" if scope["path"].startswith("/static") else "no-store"}
+                message["headers"] = [
+                    *message["headers"],
+                    *((name.lower().encode(), value.encode()) for name, value in extra.items()),
+                ]
+            await send(message)
+
+        await self.app(scope, receive, with_headers if scope["type"] == "http" else send)
+
+
+def make_app(settings: Settings) -> Starlette:
+    """The application; `app.state.server` is its `Server`."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        server = app.state.server = Server(settings)
+        app.state.api = Api(server)
+        for table in server.tables.values():
+            server.drive(table)
+        yield
+        for task in server.driving.values():
+            task.cancel()
+        server.workers.close()
+        server.store.close()
+
+    def call(name: str) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            return await getattr(request.app.state.api, name)(request)
+
+        return endpoint
+
+    async def page(request: Request) -> Response:
+        return Response((STATIC / "index.html").read_bytes(), media_type="text/html; charset=utf-8")
+
+    posts = {"tables": "new_table", "branch": "branch", "records": "new_record", "play": "play", "undo": "take_back"}
+    posts |= {"hint": "advise", "analyse": "analyse"}
+    gets = {
+        "offers": "offers",
+        "view": "look",
+        "record": "record",
+        "rules": "rules",
+        "film": "film",
+        "picture": "picture",
+    }
+    routes: list[Any] = [Route("/", page)]
+    routes += [Route(f"/api/{path}", call(name), methods=["POST"]) for path, name in posts.items()]
+    routes += [Route(f"/api/{path}", call(name)) for path, name in gets.items()]
+    routes += [Mount("/static", StaticFiles(directory=STATIC)), Mount("/fonts", StaticFiles(directory=FONTS))]
+    middleware = [
+        Middleware(TrustedHostMiddleware, allowed_hosts=list(settings.hosts)),
+        Middleware(SecurityHeaders),
+        Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
+    ]
+    return Starlette(routes=routes, middleware=middleware, exception_handlers={Refused: refuse}, lifespan=lifespan)

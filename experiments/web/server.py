@@ -1,0 +1,149 @@
+"""The tables of a server, what opens them, and the agents that play at them."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.web import workers
+from experiments.web.requests import Refused
+from experiments.web.store import Store
+from experiments.web.table import PERSON, Table
+from samurai_env import Position, Variant
+from samurai_env.core.texts import one_line
+
+MOST_TABLES = 1000
+LOG = logging.getLogger("samurai_env.web")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a server offers.
+
+    Attributes:
+        agents: specs that may be chosen on the page; nothing else can be named there.
+        store: file of the tables.
+        processes: for agents.
+        hosts: names under which the server answers; ("*",) for all.
+    """
+
+    agents: tuple[str, ...]
+    store: Path
+    processes: int = 2
+    hosts: tuple[str, ...] = ("127.0.0.1", "localhost")
+
+
+class Server:
+    """All tables, by what opens them."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.store = Store(settings.store)
+        self.workers = workers.Workers(settings.processes)
+        self.tables: dict[str, Table] = {}
+        self.doors: dict[str, tuple[Table, int | None]] = {}  # by token: the table, and the seat (None sees all)
+        self.changed: dict[str, asyncio.Event] = {}
+        self.driving: dict[str, asyncio.Task[None]] = {}
+        self.warm: set[str] = set()  # specs of the variants that are compiled
+        for name, created, head, actions in self.store.tables():
+            try:
+                self._open(Table.restore(name, created, head, actions))
+            except (ValueError, KeyError, TypeError) as error:
+                LOG.warning("a stored table cannot be opened: %s", one_line(error))
+
+    def _open(self, table: Table) -> None:
+        self.tables[table.name] = table
+        self.changed[table.name] = asyncio.Event()
+        for seat, token in enumerate(table.tokens):
+            if token:
+                self.doors[token] = table, seat
+        if table.watch:
+            self.doors[table.watch] = table, None
+
+    def add(self, table: Table) -> None:
+        """Take in a new table; the oldest without people goes if there are too many.
+
+        Raises:
+            Refused: there are too many tables with people.
+        """
+        if len(self.tables) >= MOST_TABLES:
+            old = next((t for t in self.tables.values() if not t.has_people or t.position.over), None)
+            if old is None:
+                raise Refused(503, f"{MOST_TABLES:,} tables are in use; try again later")
+            self.remove(old)
+        self.store.add_table(table.name, table.created, table.head(), table.actions)
+        self._open(table)
+        self.drive(table)
+
+    def remove(self, table: Table) -> None:
+        """Forget a table."""
+        self.store.remove(table.name)
+        for token in (*table.tokens, table.watch):
+            self.doors.pop(token, None)
+        for task in (self.driving.pop(table.name, None),):
+            if task:
+                task.cancel()
+        del self.tables[table.name]
+        self.changed.pop(table.name).set()
+
+    def played(self, table: Table) -> None:
+        """Write the last decision down and tell everybody."""
+        self.store.add_decision(table.name, len(table.actions) - 1, table.actions[-1])
+        self.tell(table)
+
+    def tell(self, table: Table) -> None:
+        """Wake those that wait for news of a table."""
+        event, self.changed[table.name] = self.changed[table.name], asyncio.Event()
+        event.set()
+
+    def drive(self, table: Table) -> None:
+        """Let the agents of a table play, if one is to move and none thinks yet."""
+        task = self.driving.get(table.name)
+        if (task is None or task.done()) and table.to_move not in ("", PERSON):
+            self.driving[table.name] = asyncio.create_task(self._drive(table))
+
+    async def _drive(self, table: Table) -> None:
+        while table.to_move not in ("", PERSON):
+            position = table.position
+            try:
+                action = await self.think(workers.choose, table.to_move, position.save())
+                table.play(position.seat, action, len(table.actions))
+            except asyncio.CancelledError:
+                raise
+            except Exception as error:
+                table.error = one_line(f"{table.to_move} cannot go on: {error}")
+                table.version += 1
+                LOG.exception("agent %s failed", table.to_move)
+                self.tell(table)
+                return
+            self.played(table)
+
+    async def think(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Do something in a process of the agents; once more if that was killed."""
+        for last in (False, True):
+            try:
+                return await asyncio.wrap_future(self.workers.submit(work, *arguments))
+            except BrokenProcessPool:
+                if last:
+                    raise
+        return None
+
+    async def warmed_up(self, variant: Variant) -> None:
+        """Come back when the rules of a variant are compiled, which takes a minute the first time on a machine."""
+        if variant.spec not in self.warm:
+            await asyncio.to_thread(warm_up, variant)
+            self.warm.add(variant.spec)
+
+
+def warm_up(variant: Variant) -> None:
+    """Compile all that a table calls."""
+    position = Position(variant)
+    other = position.determinized(0, np.zeros(1, np.uint64))
+    other.observe(0)
+    other.step(other.legal_actions()[0])
+    other.returns()

@@ -1,0 +1,33 @@
+// Elements in one line: el("button", { class: "big", onclick }, "Start").
+
+export function el(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value === true) element.setAttribute(key, "");
+    else if (value !== false && value != null) element.setAttribute(key, value);
+  }
+  element.append(...children.filter((child) => child != null));
+  return element;
+}
+
+export function say(words) {
+  const news = document.getElementById("news");
+  news.textContent = "";
+  requestAnimationFrame(() => (news.textContent = words));
+}
+
+export function tell(words) {
+  say(words);
+  const note = el("div", { class: "toast" }, words);
+  document.body.append(note);
+  setTimeout(() => note.remove(), 6000);
+}
+
+export function download(name, blob) {
+  const link = el("a", { href: URL.createObjectURL(blob), download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}

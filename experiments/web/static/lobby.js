@@ -1,0 +1,129 @@
+// Choosing a game and who plays, and opening records.
+
+import { call, remember, remembered } from "./api.js";
+import { el, tell } from "./dom.js";
+
+const PERSON = "person";
+
+export function lobby(main) {
+  const form = el("form", { class: "card", onsubmit: start }, el("h1", {}, "New game"));
+  const games = el("select", { id: "game", onchange: () => choose() });
+  const number = el("select", { id: "players", onchange: () => seats() });
+  const options = el("div", { class: "fields" });
+  const places = el("div", { class: "fields", id: "seats" });
+  main.append(el("div", { class: "lobby" }, form, el("div", {}, recordCard(), recentCard())));
+  let offers = null;
+  call("offers").then(
+    (found) => {
+      offers = found;
+      for (const game of offers.games) games.append(el("option", { value: game.name }, game.title));
+      form.append(
+        el("div", { class: "fields" }, field("Game", games), field("Players", number)),
+        el("h2", {}, "Who plays"),
+        places,
+        el("details", {}, el("summary", {}, "Rules and options"), options),
+        el("button", { class: "big", type: "submit" }, "Start the game"),
+      );
+      choose();
+    },
+    (error) => tell(error.message),
+  );
+
+  const game = () => offers.games.find((one) => one.name === games.value);
+  function choose() {
+    number.replaceChildren(...game().players.map((n) => el("option", { value: n }, String(n))));
+    if (game().players.includes(2)) number.value = 2;
+    options.replaceChildren(
+      ...game().options.map((option) => {
+        const select = el("select", { id: `option-${option.name}`, "data-option": option.name });
+        for (const value of option.values)
+          select.append(el("option", { value, selected: value === option.default }, value.replaceAll("_", " ")));
+        return field(option.name.replaceAll("_", " "), select, option.meaning);
+      }),
+    );
+    seats();
+  }
+  function seats() {
+    const strongest = offers.agents.includes("greedy") ? "greedy" : offers.agents.at(-1);
+    places.replaceChildren(
+      ...Array.from({ length: Number(number.value) }, (_, seat) => {
+        const select = el("select", { id: `seat-${seat}`, class: "seat" }, el("option", { value: PERSON }, "a person"));
+        for (const agent of offers.agents) select.append(el("option", { value: agent }, `agent ${agent}`));
+        select.value = seat === 0 ? PERSON : strongest;
+        return field(`Seat ${seat}`, select);
+      }),
+    );
+  }
+  async function start(event) {
+    event.preventDefault();
+    const words = [game().name, `players=${number.value}`];
+    for (const select of options.querySelectorAll("select")) words.push(`${select.dataset.option}=${select.value}`);
+    const players = [...places.querySelectorAll("select")].map((select) => select.value);
+    try {
+      open(await call("tables", { body: { variant: words.join(" "), players } }), game().title);
+    } catch (error) {
+      tell(error.message);
+    }
+  }
+}
+
+export function open(made, title) {
+  const own = made.seats.findIndex((token) => token);
+  const people = made.seats.filter((token) => token).length;
+  made.seats.forEach((token, seat) => {
+    if (token) remember({ token, title: `${title}, seat ${seat}`, at: Date.now(), guests: people > 1 ? made.seats : null });
+  });
+  if (made.watch) remember({ token: made.watch, title: `${title}, watching`, at: Date.now() });
+  location.hash = `#/t/${own >= 0 ? made.seats[own] : made.watch}`;
+}
+
+export function opener(main) {
+  main.append(el("div", { class: "lobby" }, recordCard(), recentCard()));
+}
+
+function recordCard() {
+  const file = el("input", { type: "file", id: "file", accept: ".txt,text/plain", onchange: () => take(file.files[0]) });
+  const card = el(
+    "section",
+    { class: "card drop" },
+    el("h2", {}, "Open a game record"),
+    el("p", {}, "Choose a file, or drop it here: replay it, and have it analysed."),
+    el("label", { for: "file", class: "quiet" }, "Game record"),
+    file,
+  );
+  card.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    card.classList.add("over");
+  });
+  card.addEventListener("dragleave", () => card.classList.remove("over"));
+  card.addEventListener("drop", (event) => {
+    event.preventDefault();
+    card.classList.remove("over");
+    take(event.dataTransfer.files[0]);
+  });
+  async function take(chosen) {
+    if (!chosen) return;
+    if (chosen.size > 2 ** 20) return tell("a game record has at most 1 MB");
+    try {
+      open(await call("records", { text: await chosen.text() }), chosen.name);
+    } catch (error) {
+      tell(`${chosen.name}: ${error.message}`);
+    }
+  }
+  return card;
+}
+
+function recentCard() {
+  const tables = remembered();
+  if (!tables.length) return null;
+  const items = tables.slice(0, 10).map((one) => {
+    const when = new Date(one.at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+    return el("li", {}, el("a", { href: `#/t/${one.token}` }, one.title), el("span", { class: "faint" }, ` ${when}`));
+  });
+  return el("section", { class: "card" }, el("h2", {}, "Your tables"), el("ul", { class: "plain" }, ...items));
+}
+
+export function field(label, control, help) {
+  const name = el("label", { for: control.id }, label);
+  return el("div", { class: "field" }, name, control, help ? el("p", { class: "faint" }, help) : null);
+}

@@ -1,0 +1,32 @@
+// Which page is shown: #/ the lobby, #/open a record, #/t/TOKEN a table.
+
+import { lobby, opener } from "./lobby.js";
+import { table } from "./table.js";
+
+const main = document.getElementById("main");
+let leave = () => {};
+
+function route() {
+  leave();
+  main.replaceChildren();
+  const [, page, token] = location.hash.split("/");
+  leave = (page === "t" && token ? table(main, token) : page === "open" ? opener(main) : lobby(main)) || (() => {});
+  window.scrollTo(0, 0);
+}
+
+const theme = document.getElementById("theme");
+function paint(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  theme.textContent = dark ? "Light" : "Dark";
+  theme.setAttribute("aria-label", dark ? "Switch to light colours" : "Switch to dark colours");
+}
+const kept = localStorage.getItem("theme");
+paint(kept ? kept === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
+theme.addEventListener("click", () => {
+  const dark = document.documentElement.dataset.theme !== "dark";
+  localStorage.setItem("theme", dark ? "dark" : "light");
+  paint(dark);
+});
+
+addEventListener("hashchange", route);
+route();

@@ -1,0 +1,356 @@
+// A table: a seat that plays, or a game that is watched, replayed and analysed.
+
+import { analysis } from "./analysis.js";
+import { call, remember, remembered } from "./api.js";
+import { download, el, say, tell } from "./dom.js";
+import { addShares, draw, step } from "./picture.js";
+
+const SPEEDS = [0.25, 0.5, 1, 2, 4];
+
+export function table(main, token) {
+  const away = new AbortController();
+  let view = null; // the newest from the server
+  let shown = null; // what is on the screen; an older one while a game is replayed
+  let playing = false;
+  let follow = true; // whether the end of a game that goes on is shown
+  let busy = false;
+
+  const box = el("div", { class: "board", id: "board" });
+  const status = el("p", { class: "status", id: "status" });
+  const choices = el("div", { class: "choices", id: "choices" });
+  const moves = el("ol", { class: "moves", id: "moves", tabindex: "0", "aria-label": "Moves" });
+  const slider = el("input", { type: "range", id: "ply", min: 0, value: 0, "aria-label": "Decision", oninput: () => go(Number(slider.value)) });
+  const speed = el("select", { id: "speed", "aria-label": "Moves a second" }, ...SPEEDS.map((n) => el("option", { value: n, selected: n === 1 }, `${n} a second`)));
+  const run = el("button", { type: "button", id: "run", onclick: toggle }, "Play");
+  const replay = el(
+    "div",
+    { class: "replay", hidden: true },
+    button("|◀", "First position", () => go(0)),
+    button("◀", "Back (left arrow)", () => go(before(shown.ply))),
+    run,
+    button("▶", "Forward (right arrow)", () => go(after(shown.ply))),
+    button("▶|", "Last position", () => go(Infinity)),
+    slider,
+    speed,
+  );
+  const tools = el("div", { class: "tools" });
+  const judge = el("div", { class: "judge" });
+  const tablets = el("div", { class: "seats", id: "seats" });
+  const large = button("Zoom", "Larger picture", () => box.classList.toggle("large"));
+  const side = el("aside", { class: "side", "aria-label": "The game" }, status, choices, tablets, tools, judge, el("h2", {}, "Moves"), moves);
+  main.append(el("h1", { class: "hidden" }, "Table"), el("div", { class: "table" }, el("div", { class: "stage" }, box, replay), side));
+  let analyser = null;
+
+  function button(words, label, onclick, attributes = {}) {
+    return el("button", { type: "button", title: label, "aria-label": label, onclick, ...attributes }, words);
+  }
+
+  // --- News from the server ---
+
+  async function listen() {
+    let since = null;
+    let wait = 500;
+    while (!away.signal.aborted) {
+      try {
+        const news = await call(since === null ? "view" : `view?since=${since}`, { token, signal: away.signal });
+        wait = 500;
+        if (news) {
+          since = news.version;
+          take(news);
+        }
+      } catch (error) {
+        if (error.name === "AbortError") return;
+        if (error.status === 403) return refuse(error.message);
+        status.textContent = `${error.message}; trying again`;
+        await new Promise((resolve) => setTimeout(resolve, wait));
+        wait = Math.min(2 * wait, 8000);
+      }
+    }
+  }
+
+  function refuse(reason) {
+    main.replaceChildren(el("section", { class: "card" }, el("h1", {}, "No table here"), el("p", {}, reason), el("a", { href: "#/" }, "Start a new game")));
+  }
+
+  function take(news) {
+    const first = view === null;
+    if (view && news.version < view.version) return;
+    view = news;
+    if (first) {
+      document.title = `${view.title}: table`;
+      main.querySelector("h1").textContent = view.title;
+      const guests = remembered().find((one) => one.token === token)?.guests;
+      const seat = view.viewer === null ? "watching" : `seat ${view.viewer}`;
+      remember({ token, title: `${view.title}, ${seat}`, at: Date.now(), guests });
+      if (guests) invite(guests);
+      if (isReplay() && view.over) follow = false;
+    }
+    listMoves();
+    if (isReplay()) {
+      replay.hidden = false;
+      slider.max = view.count;
+      if (first && view.over) go(0);
+      else if (follow || !shown) show(view);
+      else drawTools();
+    } else {
+      show(view);
+    }
+  }
+
+  function invite(guests) {
+    const links = guests.map((guest, seat) => {
+      if (!guest || guest === token) return null;
+      const link = `${location.origin}/#/t/${guest}`;
+      const input = el("input", { type: "text", readonly: true, value: link, id: `link-${seat}`, onfocus: () => input.select() });
+      const copy = async () => {
+        input.select();
+        try {
+          await navigator.clipboard.writeText(link);
+          say("copied");
+        } catch {
+          document.execCommand("copy");
+        }
+      };
+      return el("div", { class: "field" }, el("label", { for: input.id }, `Seat ${seat}`), input, button("Copy", `Copy the link of seat ${seat}`, copy));
+    });
+    const words = el("p", { class: "faint" }, "Whoever has a link plays that seat and sees its hand; send it to one person.");
+    tablets.after(el("details", { class: "invite" }, el("summary", {}, "Links for the other seats"), words, ...links.filter(Boolean)));
+  }
+
+  async function rules() {
+    const window = el("dialog", { class: "rules", "aria-label": "Rules" });
+    try {
+      const found = await call(`rules?game=${encodeURIComponent(view.variant.split(" ")[0])}`);
+      const parsed = new DOMParser().parseFromString(found.html, "text/html");
+      window.append(button("Close", "Close the rules", () => window.close()), ...parsed.body.children);
+      window.addEventListener("close", () => window.remove());
+      document.body.append(window);
+      window.showModal();
+    } catch (error) {
+      tell(error.message);
+    }
+  }
+
+  const isReplay = () => view.viewer === null || view.over;
+
+  // --- What is shown ---
+
+  function show(one) {
+    shown = one;
+    const live = one.ply === view.count;
+    draw(box, live ? one : { ...one, legal: [] }, one.mine ? pick : null, one.mine);
+    status.className = one.mine ? "status mine" : "status";
+    status.textContent = (one.mine ? "Your turn. " : "") + one.caption + (one.error ? ` — ${one.error}` : "");
+    if (one.mine || one.over) say(status.textContent);
+    slider.value = one.ply;
+    slider.setAttribute("aria-valuetext", `${one.ply} of ${one.count}: ${one.caption}`);
+    for (const item of moves.children) {
+      const here = Number(item.dataset.ply) === one.ply;
+      item.classList.toggle("here", here);
+      if (here) moves.scrollTop = item.offsetTop - moves.offsetTop - moves.clientHeight / 2; // the page itself stays
+    }
+    if (live && !isReplay()) moves.scrollTop = moves.scrollHeight;
+    offer(one);
+    drawSeats(one);
+    drawTools();
+    analyser?.moved(one.ply);
+  }
+
+  function drawSeats(one) {
+    tablets.replaceChildren(
+      ...view.players.map((player, seat) => {
+        const name = player === "person" ? (seat === view.viewer ? "you" : "a person") : player || view.tags[`player${seat}`] || "";
+        const result = one.returns ? ` · ${Math.round(100 * one.returns[seat]) / 100}` : "";
+        const attributes = { class: seat === one.seat && !one.at_end ? `seat s${seat % 4} now` : `seat s${seat % 4}` };
+        return el("span", attributes, `${seat} ${name}${result}`);
+      }),
+    );
+  }
+
+  function offer(one) {
+    choices.replaceChildren();
+    if (!one.mine) return;
+    const apart = one.legal.filter((action) => !action.targets.length);
+    const placed = one.legal.filter((action) => action.targets.length);
+    if (placed.length) choices.append(el("p", { class: "faint" }, "Click one of the marked places, or choose:"));
+    for (const action of apart) choices.append(actionButton(action));
+    if (one.can_take_back) choices.append(button("Take back", "Take the half-made move back", takeBack, { class: "back" }));
+    if (placed.length) {
+      const list = el("details", {}, el("summary", {}, `As a list (${placed.length})`));
+      for (const action of placed) list.append(actionButton(action));
+      choices.append(list);
+    }
+  }
+
+  function actionButton(action) {
+    return el("button", { type: "button", class: "action", "data-action": action.id, onclick: () => play(action) }, action.label);
+  }
+
+  function pick(actions) {
+    if (actions.length === 1) return play(actions[0]);
+    choices.replaceChildren(
+      el("p", {}, "Which one?"),
+      ...actions.map(actionButton),
+      button("Cancel", "Choose another place", () => offer(shown), { class: "back" }),
+    );
+    choices.querySelector("button").focus();
+    return undefined;
+  }
+
+  function listMoves() {
+    const old = moves.children.length;
+    const fits = old && view.moves.length >= old && moves.children[old - 1].dataset.text === view.moves[old - 1].text && moves.children[old - 1].dataset.ply === String(view.moves[old - 1].ply);
+    if (!fits) moves.replaceChildren();
+    for (const move of view.moves.slice(moves.children.length)) {
+      const words = move.text || "a move you do not see";
+      const line = isReplay()
+        ? el("button", { type: "button", class: "link", onclick: () => go(move.ply) }, words)
+        : el("span", {}, words);
+      const item = el("li", { class: `s${move.seat % 4}`, "data-ply": move.ply, "data-text": move.text }, el("span", { class: "who" }, String(move.seat)), line);
+      moves.append(item);
+    }
+  }
+
+  // --- Playing ---
+
+  async function play(action) {
+    if (busy) return;
+    busy = true;
+    try {
+      take(await call("play", { token, body: { action: action.id, count: view.count } }));
+    } catch (error) {
+      tell(error.message);
+    }
+    busy = false;
+  }
+
+  async function takeBack() {
+    try {
+      take(await call("undo", { token, body: {} }));
+    } catch (error) {
+      tell(error.message);
+    }
+  }
+
+  async function hint() {
+    say("thinking");
+    const count = view.count;
+    try {
+      const found = await call("hint", { token, body: {} });
+      if (view.count !== count) return;
+      addShares(box, found.actions);
+      const best = found.actions.filter((action) => action.share >= 0.05).slice(0, 3);
+      tell(`Hint: ${best.map((action) => `${action.label} (${Math.round(100 * action.share)}%)`).join(", ")}`);
+    } catch (error) {
+      tell(error.message);
+    }
+  }
+
+  // --- Replay ---
+
+  const ends = () => [0, ...view.moves.map((move) => move.ply)];
+  const before = (ply) => ends().findLast((end) => end < ply) ?? 0;
+  const after = (ply) => ends().find((end) => end > ply) ?? view.count;
+  let wanted = 0;
+  async function go(ply) {
+    ply = Math.min(Math.max(0, ply), view.count);
+    follow = ply === view.count && !view.over;
+    wanted = ply;
+    if (ply === view.count && view.ply === ply) return show(view);
+    try {
+      const one = await call(`view?ply=${ply}`, { token, signal: away.signal });
+      if (wanted === ply) show(one);
+    } catch (error) {
+      if (error.name !== "AbortError") tell(error.message);
+    }
+    return undefined;
+  }
+
+  function toggle() {
+    playing = !playing;
+    run.textContent = playing ? "Pause" : "Play";
+    if (playing) {
+      if (shown.ply === view.count && view.over) go(0).then(tick);
+      else tick();
+    }
+  }
+
+  async function tick() {
+    if (!playing || away.signal.aborted) return;
+    if (shown.ply < view.count) await go(after(shown.ply));
+    else if (view.over) return toggle();
+    setTimeout(tick, 1000 / Number(speed.value));
+    return undefined;
+  }
+
+  // --- Tools ---
+
+  function drawTools() {
+    const items = [];
+    if (shown?.mine) items.push(button("Hint", "What an agent would do", hint));
+    items.push(button("Rules", "The rules on one page", rules), large, button("PNG", "Save this picture as PNG", () => save("png")), button("SVG", "Save this picture as SVG", () => save("svg")));
+    if (isReplay()) {
+      items.push(button("GIF", "Save the whole game as a moving picture", () => film("gif")), button("Page", "Save the game as a page that can be mailed", () => film("html")));
+      items.push(button("Record", "Save the game record", record), button("Play from here", "Start a game from this position", branch));
+      if (!analyser) analyser = analysis(judge, token, () => ({ view, shown }), go, (actions) => addShares(box, actions));
+    }
+    tools.replaceChildren(...items);
+  }
+
+  async function save(form) {
+    try {
+      download(`position-${shown.ply}.${form}`, await call(`picture?form=${form}&ply=${shown.ply}`, { token }));
+    } catch (error) {
+      tell(error.message);
+    }
+  }
+
+  async function film(form) {
+    say("drawing");
+    try {
+      download(`game.${form}`, await call(`film?form=${form}`, { token }));
+    } catch (error) {
+      tell(error.message);
+    }
+  }
+
+  async function record() {
+    try {
+      download("game.txt", await call("record", { token }));
+    } catch (error) {
+      tell(error.message);
+    }
+  }
+
+  async function branch() {
+    const players = view.players.map((_, seat) => (seat === shown.seat ? "person" : "greedy"));
+    try {
+      const made = await call("branch", { token, body: { ply: shown.ply, players } });
+      location.hash = `#/t/${made.seats.find((one) => one)}`;
+    } catch (error) {
+      tell(error.message);
+    }
+  }
+
+  function keys(event) {
+    if (event.target.closest("input, select, textarea, dialog") || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (!event.key.startsWith("Arrow")) return;
+    if (shown?.mine && step(box, event.key)) event.preventDefault();
+    else if (view && isReplay() && event.key === "ArrowLeft") go(before(shown.ply));
+    else if (view && isReplay() && event.key === "ArrowRight") go(after(shown.ply));
+  }
+  document.addEventListener("keydown", keys);
+  let width = 0;
+  const watchWidth = () => {
+    if (Math.abs(box.clientWidth - width) > 40 && shown) show(shown);
+    width = box.clientWidth;
+  };
+  addEventListener("resize", watchWidth);
+  listen();
+  return () => {
+    away.abort();
+    analyser?.stop();
+    document.removeEventListener("keydown", keys);
+    removeEventListener("resize", watchWidth);
+  };
+}

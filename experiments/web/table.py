@@ -1,0 +1,274 @@
+"""One table: who sits where, the decisions so far, and who may see what."""
+
+import json
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from samurai_env import Position, Variant, parse_variant
+from samurai_env.game_record import GameRecord
+
+PERSON = "person"
+LOOKS = 16  # determinizations that decide whether a decision has uncovered something
+
+
+class TableError(ValueError):
+    """A request that a table refuses; the text says why, in a line."""
+
+
+@dataclass
+class Table:
+    """A game in progress, or a record that is looked at.
+
+    Attributes:
+        name: of the table, a random word that is never shown to a seat.
+        variant: the game with its options.
+        seed: of the deal; gives everything away.
+        players: by seat: `PERSON`, the spec of an agent, or "" for a record that nobody plays on.
+        tokens: by seat, what opens the seat's view; "" for seats that are not a person's.
+        watch: token of the view that sees everything; "" while a person plays.
+        actions: the decisions so far.
+        created: seconds since 1970.
+        tags: of a record.
+        error: why an agent cannot go on; "" if all is well.
+        version: counts every change; clients wait for the next.
+    """
+
+    name: str
+    variant: Variant
+    seed: int
+    players: tuple[str, ...]
+    tokens: tuple[str, ...]
+    watch: str
+    actions: list[int] = field(default_factory=list)
+    created: float = field(default_factory=time.time)
+    tags: dict[str, str] = field(default_factory=dict)
+    error: str = ""
+    version: int = 1
+
+    def __post_init__(self) -> None:
+        """Play the decisions.
+
+        Raises:
+            IllegalActionError: one of them is not legal.
+        """
+        self.positions = [Position(self.variant, self.seed)]
+        actions, self.actions = self.actions, []
+        for action in actions:
+            self._add(action)
+
+    @classmethod
+    def new(cls, variant: Variant, players: Sequence[str], seed: int | None = None) -> "Table":
+        """A table with a fresh deal and fresh tokens."""
+        seed = secrets.randbits(63) if seed is None else seed
+        people = [player == PERSON for player in players]
+        tokens = tuple(secrets.token_urlsafe(24) if person else "" for person in people)
+        watch = "" if any(people) else secrets.token_urlsafe(24)
+        return cls(secrets.token_urlsafe(12), variant, seed, tuple(players), tokens, watch)
+
+    @classmethod
+    def of_record(cls, record: GameRecord) -> "Table":
+        """A table on which a record is looked at."""
+        nobody = ("",) * record.variant.num_players
+        watch, name = secrets.token_urlsafe(24), secrets.token_urlsafe(12)
+        return cls(name, record.variant, record.seed, nobody, nobody, watch, list(record.actions), tags=record.tags)
+
+    def head(self) -> str:
+        """All but the decisions, as JSON."""
+        return json.dumps(
+            {
+                "variant": self.variant.spec,
+                "seed": self.seed,
+                "players": self.players,
+                "tokens": self.tokens,
+                "watch": self.watch,
+                "tags": self.tags,
+            }
+        )
+
+    @classmethod
+    def restore(cls, name: str, created: float, head: str, actions: list[int]) -> "Table":
+        """The table that was stored."""
+        saved = json.loads(head)
+        return cls(
+            name,
+            parse_variant(saved["variant"]),
+            saved["seed"],
+            tuple(saved["players"]),
+            tuple(saved["tokens"]),
+            saved["watch"],
+            list(actions),
+            created,
+            saved["tags"],
+        )
+
+    # --- The game ---
+
+    @property
+    def position(self) -> Position:
+        """The last position; not to be changed."""
+        return self.positions[-1]
+
+    @property
+    def has_people(self) -> bool:
+        """Whether somebody plays here in person."""
+        return PERSON in self.players
+
+    @property
+    def to_move(self) -> str:
+        """Who is to move, as in `players`; "" once over."""
+        return "" if self.position.over else self.players[self.position.seat]
+
+    def _add(self, action: int) -> None:
+        position = self.position.clone()
+        position.step(action)
+        self.positions.append(position)
+        self.actions.append(int(action))
+        self.version += 1
+
+    def play(self, seat: int, action: int, count: int) -> None:
+        """Carry out a decision of a seat.
+
+        Args:
+            seat: who decides.
+            action: what.
+            count: decisions that the seat has seen, so that no click is meant for another position.
+
+        Raises:
+            TableError: it is not this seat's decision, or the game has moved on.
+            IllegalActionError: not legal.
+        """
+        if self.position.over:
+            raise TableError("the game is over")
+        if self.position.seat != seat:
+            raise TableError(f"seat {self.position.seat} is to move, not seat {seat}")
+        if count != len(self.actions):
+            raise TableError("the game has moved on since")
+        self._add(action)
+
+    def taken_back(self, seat: int) -> int:
+        """How many decisions remain after the half-made move of a seat is taken back.
+
+        Raises:
+            TableError: there is nothing that this seat may take back.
+        """
+        start = self.move_start(len(self.actions))
+        if self.position.over or not self.position.mid_move or self.position.seat != seat or start == len(self.actions):
+            raise TableError("there is no half-made move to take back")
+        if self.positions[start].seat != seat or self._uncovered(seat, start):
+            raise TableError("the move has uncovered something and cannot be taken back")
+        return start
+
+    def take_back(self, seat: int) -> int:
+        """Undo the half-made move of a seat; errors as `taken_back`, whose number it returns."""
+        start = self.taken_back(seat)
+        del self.actions[start:], self.positions[start + 1 :]
+        self.version += 1
+        return start
+
+    def _uncovered(self, seat: int, start: int) -> bool:
+        """Whether what the seat sees now does not follow from what it saw before and what it did."""
+        before, now = self.positions[start], self.position.observe(seat)
+        rng = np.array([len(self.actions)], np.uint64)
+        for _ in range(LOOKS):
+            other = before.determinized(seat, rng)
+            for action in self.actions[start:]:
+                if not other.legal_mask()[action]:
+                    return True
+                other.step(action)
+            if not np.array_equal(other.observe(seat), now):
+                return True
+        return False
+
+    # --- Moves ---
+
+    def move_start(self, ply: int) -> int:
+        """The number of decisions before the move that the decision before `ply` belongs to."""
+        start = max(0, ply - 1)
+        while start > 0 and self.positions[start].mid_move:
+            start -= 1
+        return start
+
+    def moves(self, viewer: int | None) -> list[dict[str, object]]:
+        """Each whole move as a seat may know it: `seat`, `text`, and `ply`, the decisions after it.
+
+        A half-made move of another seat is left out; a secret one has no text until the game is over.
+        """
+        found, start = [], 0
+        for ply in range(1, len(self.actions) + 1):
+            whole = not self.positions[ply].mid_move
+            if not whole and ply < len(self.actions):
+                continue
+            before = self.positions[start]
+            own = viewer is None or viewer == before.seat or self.position.over
+            if whole or own:
+                hidden = not own and self.variant.game.secret(before.state)
+                text = "" if hidden else self.variant.game.format_move(before.state, self.actions[start:ply])
+                found.append({"seat": before.seat, "text": text, "ply": ply})
+            start = ply
+        return found
+
+    def record(self) -> GameRecord:
+        """The game record; shows everything."""
+        tags = self.tags or {f"player{seat}": player for seat, player in enumerate(self.players) if player}
+        return GameRecord.from_actions(self.variant, self.seed, self.actions, tags)
+
+
+def view(table: Table, viewer: int | None, ply: int | None = None) -> dict[str, object]:
+    """What a browser shows: all that leaves the server of a game is made here, from what the viewer may know.
+
+    Args:
+        table: the table.
+        viewer: the seat that looks; None sees everything.
+        ply: after how many decisions; the last position if None. A seat sees the last one alone until the end.
+    """
+    from samurai_env.display import svg
+
+    variant, last = table.variant, len(table.actions)
+    if viewer is not None and not table.position.over:
+        ply = None
+    ply = last if ply is None else max(0, min(ply, last))
+    position = table.positions[ply]
+    seen = None if table.position.over else viewer
+    start = table.move_start(ply) if ply else 0
+    scene = variant.game.scene(position.state, seen, table.actions[start:ply])
+    may_choose = not position.over and viewer in (None, position.seat)
+    on_target: dict[int, list[str]] = {}
+    for name, target in scene.targets.items():
+        for action in target.actions:
+            on_target.setdefault(action, []).append(name)
+    names = variant.action_names
+    legal = [
+        {"id": a, "name": names[a], "label": scene.labels.get(a, names[a]), "targets": on_target.get(a, [])}
+        for a in (position.legal_actions() if may_choose else ())
+    ]
+    try:
+        can_take_back = viewer is not None and table.taken_back(viewer) >= 0
+    except TableError:
+        can_take_back = False
+    return {
+        "title": variant.game.title,
+        "variant": variant.spec,
+        "players": table.players,
+        "viewer": viewer,
+        "ply": ply,
+        "count": last,
+        "version": table.version,
+        "caption": scene.caption,
+        "seat": position.seat,
+        "over": table.position.over,
+        "at_end": position.over,
+        "returns": [float(value) for value in position.returns()] if position.over else None,
+        "mine": viewer is not None and not table.position.over and position.seat == viewer,
+        "can_take_back": can_take_back,
+        "legal": legal,
+        "clickable": sorted({name for name, target in scene.targets.items() if target.actions}),
+        "moves": table.moves(viewer),
+        "svg": svg(scene),
+        "panels": {name: vars(panel) for name, panel in scene.panels.items()},
+        "error": table.error,
+        "tags": dict[str, str](table.tags) if seen is None else {},
+    }

@@ -1,0 +1,105 @@
+"""What agents do, in processes of their own, so that no table waits for another's search."""
+
+import multiprocessing
+import signal
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import lru_cache
+from typing import Any
+
+from agents.api import Agent
+from agents.arena import decision_keys
+from agents.registry import make_agent
+from samurai_env import Position, parse_variant
+
+AGENTS_KEPT = 16  # in each process
+
+
+@lru_cache(AGENTS_KEPT)
+def _agent(spec: str, variant: str) -> Agent:
+    return make_agent(spec, parse_variant(variant))
+
+
+def choose(spec: str, saved: bytes) -> int:
+    """The decision of an agent in a position."""
+    position = Position.restore(saved)
+    keys = decision_keys(position.states["seed"], position.states["steps"], position.seat)
+    return int(_agent(spec, position.variant.spec).act(position.states, keys)[0])
+
+
+def judge(spec: str, saved: bytes) -> dict[str, Any]:
+    """What an agent thinks of a position.
+
+    Returns:
+        `values`: the expected return of each seat, None if the agent does not search. `actions`: id, share of the
+        visits (1 for the choice of an agent without a search), prior and value for the seat to move, best first.
+    """
+    position = Position.restore(saved)
+    agent: Any = _agent(spec, position.variant.spec)
+    keys = decision_keys(position.states["seed"], position.states["steps"], position.seat)
+    if not hasattr(agent, "search"):
+        action = int(agent.act(position.states, keys)[0])
+        return {"values": None, "actions": [{"id": action, "share": 1.0, "visits": 0, "prior": None, "value": None}]}
+    result = agent.search(position.states, keys)
+    visits = result.visits[0]
+    priors, values = _root(agent, position)
+    found: list[dict[str, Any]] = [
+        {
+            "id": action,
+            "share": float(visits[action] / max(1, visits.sum())),
+            "visits": int(visits[action]),
+            "prior": priors.get(action),
+            "value": values.get(action),
+        }
+        for action in position.legal_actions()
+    ]
+    found.sort(key=lambda entry: -entry["visits"])
+    return {"values": [float(value) for value in result.values[0]], "actions": found}
+
+
+def _root(agent: Any, position: Position) -> tuple[dict[int, float], dict[int, float]]:
+    """Priors, and values for the seat to move, of the actions at the root of the last search, as far as it kept it."""
+    nodes = getattr(getattr(agent, "_work", None), "nodes", None)
+    if nodes is None or len(nodes) == 0:
+        return {}, {}
+    tree, seat = nodes[0], position.seat
+    priors = {action: float(tree[0]["prior"][action]) for action in position.legal_actions()}
+    values, child = {}, int(tree[0]["child"])
+    while child >= 0:
+        node = tree[child]
+        values[int(node["action"])] = float(node["value"][seat] / max(1, node["visits"]))
+        child = int(node["sibling"])
+    return priors, values
+
+
+class Workers:
+    """A pool of processes that comes back after one of them has died."""
+
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
+        self._pool: ProcessPoolExecutor | None = None
+
+    def submit(self, work: Any, *arguments: Any) -> Any:
+        """A future of `work(*arguments)`."""
+        for _ in range(2):
+            if self._pool is None:
+                context = multiprocessing.get_context("spawn")
+                self._pool = ProcessPoolExecutor(self.processes, context, _ignore_interrupts)
+            try:
+                return self._pool.submit(work, *arguments)
+            except BrokenProcessPool:
+                self._pool = None
+        raise BrokenProcessPool("the processes of the agents cannot be started")
+
+    def close(self) -> None:
+        """End the processes at once."""
+        if self._pool is not None:
+            processes = list((self._pool._processes or {}).values())
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.terminate()
+            self._pool = None
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,353 @@
+"""Tables over HTTP: playing, what a seat is told, refusals, and going on after a kill."""
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from experiments.web.table import Table, TableError
+from samurai_env import make_variant, parse_variant
+from samurai_env.game_record import GameRecord
+from tests.web.served import served
+
+VARIANTS = (
+    "samurai players=2",
+    "samurai players=3 hide_captures=true",
+    "samurai_card players=2",
+    "samurai_spirit players=2",
+)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with served(tmp_path_factory.mktemp("web") / "tables.sqlite") as running:
+        yield running
+
+
+def play_on(server, tokens, decisions, seed=0):
+    """Random decisions of people."""
+    rng, view = random.Random(seed), server.call("view", tokens[0])
+    for _ in range(decisions):
+        if view["over"]:
+            break
+        seat = view["seat"]
+        view = server.call("view", tokens[seat])
+        action = rng.choice(view["legal"])["id"]
+        view = server.call("play", tokens[seat], {"action": action, "count": view["count"]})
+    return view
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_people_play_to_the_end_and_get_the_record(server, variant):
+    n = parse_variant(variant).num_players
+    tokens = server.new(variant, *["person"] * n)["seats"]
+    view = play_on(server, tokens, 2000)
+    assert view["over"]
+    assert len(view["returns"]) == n
+    status, _, text = server.raw("GET", "/api/record", headers={"Authorization": f"Bearer {tokens[0]}"})
+    assert status == 200
+    record = GameRecord.parse(text.decode())
+    assert record.over
+    assert [move["text"] for move in view["moves"]] == [text for _, text in record.moves()]
+
+
+def test_agents_play_when_it_is_their_turn(server):
+    token = server.new("samurai_card players=2", "person", "greedy")["seats"][0]
+    for _ in range(3):
+        view = server.call("view", token)
+        while not view["mine"]:
+            time.sleep(0.02)
+            view = server.call("view", token)
+        server.call("play", token, {"action": view["legal"][0]["id"], "count": view["count"]})
+    assert {move["seat"] for move in server.call("view", token)["moves"]} >= {0}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_leaves_the_server_for_a_seat_depends_on_what_it_may_know(server, variant):
+    """All that the seat cannot know is drawn anew; every byte that the seat is sent stays the same."""
+    n = parse_variant(variant).num_players
+    tokens = server.new(variant, *["person"] * n)["seats"]
+    rng, checked = np.array([5], np.uint64), 0
+    for step in range(60):
+        if play_on(server, tokens, 1, step)["over"]:
+            break
+        if step % 3:
+            continue
+        for seat, token in enumerate(tokens):
+            table, _ = server.server.doors[token]
+            headers = {"Authorization": f"Bearer {token}"}
+            paths = ("/api/view", "/api/view?ply=0", "/api/picture", "/api/picture?ply=1")
+            before = [server.raw("GET", path, headers=headers)[::2] for path in paths]
+            kept = table.positions
+            table.positions = [position.determinized(seat, rng) for position in kept]
+            after = [server.raw("GET", path, headers=headers)[::2] for path in paths]
+            checked += table.positions[-1].hash() != kept[-1].hash()
+            table.positions = kept
+            assert after == before
+            assert all(status == 200 for status, _ in before)
+            assert str(table.seed).encode() not in b"".join(body for _, body in before)
+    assert checked or "spirit" in variant
+
+
+def test_secret_moves_have_no_text_for_others(server):
+    tokens = server.new("samurai players=2", "person", "person")["seats"]
+    view = play_on(server, tokens, 1)
+    assert view["moves"] == [{"seat": 0, "text": view["moves"][0]["text"], "ply": 1}]
+    assert view["moves"][0]["text"].startswith("pick ")
+    assert server.call("view", tokens[1])["moves"] == [{"seat": 0, "text": "", "ply": 1}]
+
+
+def test_a_chosen_card_is_not_told_until_it_lies(server):
+    tokens = server.new("samurai_card players=2", "person", "person")["seats"]
+    play_on(server, tokens, 1)
+    assert len(server.call("view", tokens[0])["moves"]) == 1
+    assert server.call("view", tokens[1])["moves"] == []
+
+
+# --- Half-made moves ---
+
+
+def test_a_half_made_move_is_taken_back(server):
+    token = server.new("samurai players=2 first_hand=random figure_setup=random", "person", "person")["seats"][0]
+    view = server.call("view", token)
+    assert not view["can_take_back"]
+    before = view["svg"]
+    view = server.call("play", token, {"action": view["legal"][0]["id"], "count": 0})
+    assert view["can_take_back"]
+    view = server.call("undo", token, {})
+    assert view["svg"] == before
+    assert view["count"] == 0
+    server.call("undo", token, {}, status=409)
+
+
+def test_what_has_been_uncovered_cannot_be_taken_back():
+    table = Table.new(parse_variant("samurai_spirit players=2"), ["person", "person"], 3)
+    fight = table.variant.action_names.index("fight")
+    while fight not in table.position.legal_actions():
+        table.play(table.position.seat, table.position.legal_actions()[0], len(table.actions))
+    seat, before = table.position.seat, len(table.actions)
+    table.play(seat, fight, before)  # draws the top raider
+    assert table._uncovered(seat, before)
+    with pytest.raises(TableError, match="take"):
+        table.taken_back(seat)
+
+
+# --- Replay ---
+
+
+@pytest.fixture(scope="module")
+def record():
+    rng = random.Random(1)
+    return GameRecord.play(make_variant("samurai_card", 2), 5, lambda position: rng.choice(position.legal_actions()))
+
+
+def test_a_record_is_replayed_and_analysed(server, record):
+    _, _, body = server.raw("POST", "/api/records", record.to_text())
+    token = json.loads(body)["watch"]
+    last = server.call("view", token)
+    assert last["count"] == len(record.actions)
+    assert last["over"]
+    first = server.call("view?ply=0", token)
+    assert not first["at_end"]
+    assert first["returns"] is None
+    found = server.call("analyse", token, {"ply": 4, "judge": "mcts:20"})
+    assert len(found["values"]) == 2
+    assert sum(entry["share"] for entry in found["actions"]) == pytest.approx(1)
+    assert sum(entry["prior"] for entry in found["actions"]) == pytest.approx(1)
+    assert server.call("analyse", token, {"ply": last["count"]})["values"] == last["returns"]
+    made = server.call("branch", token, {"ply": 4, "players": ["person", "person"]})
+    assert server.call("view", made["seats"][0])["count"] == 4
+
+
+def test_a_game_is_a_film_and_a_page(server, record):
+    short = GameRecord.from_actions(record.variant, record.seed, record.actions[:6])
+    token = json.loads(server.raw("POST", "/api/records", short.to_text())[2])["watch"]
+    headers = {"Authorization": f"Bearer {token}"}
+    assert server.raw("GET", "/api/film?form=gif", headers=headers)[2].startswith(b"GIF89a")
+    assert server.raw("GET", "/api/film?form=html", headers=headers)[2].decode() == short.to_html()
+
+
+def test_pictures_are_png_and_svg(server):
+    token = server.new("samurai players=2", "person", "person")["seats"][0]
+    headers = {"Authorization": f"Bearer {token}"}
+    assert server.raw("GET", "/api/picture?form=png", headers=headers)[2].startswith(b"\x89PNG")
+    assert server.raw("GET", "/api/picture?form=svg", headers=headers)[2].startswith(b"<svg")
+
+
+# --- Refusals ---
+
+
+def test_the_rules_are_one_click_away(server):
+    assert "<p>" in server.call("rules?game=samurai")["html"]
+    assert "no game" in server.call("rules?game=chess", status=404)["error"]
+
+
+def test_wrong_tokens_open_nothing(server):
+    made = server.new("samurai players=2", "person", "person")
+    assert len(set(made["seats"])) == 2
+    assert all(len(token) >= 32 for token in made["seats"])
+    for token in (None, "", "x", made["seats"][0][:-1], made["seats"][0].swapcase(), "../" * 5):
+        for path in ("view", "record", "picture"):
+            assert "opens no table" in server.call(path, token, status=403)["error"]
+        assert "opens no table" in server.call("play", token, {"action": 0, "count": 0}, status=403)["error"]
+
+
+def test_a_seat_plays_only_in_its_turn_and_only_what_is_legal(server):
+    tokens = server.new("samurai players=2", "person", "person")["seats"]
+    assert "seat 0 is to move" in server.call("play", tokens[1], {"action": 0, "count": 0}, status=409)["error"]
+    assert "is illegal" in server.call("play", tokens[0], {"action": 17, "count": 0}, status=409)["error"]
+    server.call("play", tokens[0], {"action": 0, "count": 0})
+    assert "moved on" in server.call("play", tokens[0], {"action": 1, "count": 0}, status=409)["error"]
+    assert server.call("view", tokens[0])["count"] == 1
+
+
+@pytest.mark.parametrize("path", ["record", "film", "analyse", "branch"])
+def test_a_seat_cannot_look_behind_the_screen(server, path):
+    token = server.new("samurai players=2", "person", "greedy")["seats"][0]
+    body = None if path in ("record", "film") else {"ply": 0, "players": ["person"] * 2}
+    assert "may not know" in server.call(path, token, body, status=403)["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({}, "a spec is a text"),
+        ({"variant": "chess players=2", "players": []}, "no game 'chess'"),
+        ({"variant": "samurai players=9", "players": []}, "is for 2, 3, 4 players"),
+        ({"variant": "samurai players=2", "players": ["person"]}, "has 2 players, not 1"),
+        ({"variant": "samurai players=2", "players": ["person", "mcts:999999999"]}, "not offered"),
+        ({"variant": "samurai players=2", "players": ["person", "os.system:ls"]}, "not offered"),
+        ({"variant": "samurai players=2", "players": ["person", 7]}, "list of texts"),
+    ],
+)
+def test_impossible_tables_say_why(server, body, reason):
+    found = server.call("tables", body=body, status=400)["error"]
+    assert reason in found
+    assert len(found) < 300
+
+
+@pytest.mark.parametrize("action", [-1, 10**6, "0", None, True, 1.5, [0]])
+def test_malformed_actions_are_refused(server, action):
+    token = server.new("samurai players=2", "person", "person")["seats"][0]
+    assert "action is a whole number" in server.call("play", token, {"action": action, "count": 0}, status=400)["error"]
+
+
+def test_malformed_and_huge_requests_are_refused(server):
+    kind = {"Content-Type": "application/json"}
+    assert server.raw("POST", "/api/tables", "{", kind)[0] == 400
+    assert server.raw("POST", "/api/tables", "[" * 100_000, kind)[0] == 400
+    assert server.raw("POST", "/api/tables", "[]", kind)[0] == 400
+    assert server.raw("POST", "/api/tables", "{}", {"Content-Type": "text/plain"})[0] == 415
+    assert server.raw("POST", "/api/records", b"\xff\xfe")[0] == 400
+    assert server.raw("POST", "/api/records", "x" * 1000)[0] == 400
+    assert server.raw("POST", "/api/records", b"x" * 2_000_000)[0] == 413
+    token = server.new("samurai players=2", "person", "person")["seats"][0]
+    for ply in ("-1", "x", "9" * 30, "%00"):
+        assert server.raw("GET", f"/api/view?ply={ply}", headers={"Authorization": f"Bearer {token}"})[0] == 400
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/../server.py", "/static/%2e%2e/server.py", "/static//etc/passwd", "/fonts/../pixels.py"]
+)
+def test_no_way_out_of_the_static_folder(server, path):
+    assert server.raw("GET", path)[0] == 404
+
+
+def test_the_page_loads_nothing_from_elsewhere(server):
+    status, headers, page = server.raw("GET", "/")
+    assert status == 200
+    headers = {name.lower(): value for name, value in headers.items()}
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert b"<script>" not in page
+    sizes = 0
+    for path in (
+        "/",
+        "/static/style.css",
+        *(f"/static/{name}.js" for name in ("main", "lobby", "table", "picture", "analysis", "api", "dom")),
+    ):
+        status, _, body = server.raw("GET", path)
+        assert status == 200
+        assert b"http://" not in body.replace(b"http://www.w3.org/", b"")
+        assert b"https://" not in body
+        sizes += len(body)
+    assert sizes < 300_000
+
+
+def test_other_names_of_the_host_are_refused(server):
+    assert server.raw("GET", "/api/offers", headers={"Host": "evil.example"})[0] == 400
+
+
+def test_many_idle_connections_do_not_stop_the_game(server):
+    tokens = server.new("samurai players=2", "person", "person")["seats"]
+    idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(200)]
+    try:
+        assert play_on(server, tokens, 4)["count"] == 4
+    finally:
+        for one in idle:
+            one.close()
+
+
+# --- Persistence ---
+
+PROGRAM = """
+import sys, uvicorn
+from pathlib import Path
+from experiments.web.app import make_app
+from experiments.web.server import Settings
+app = make_app(Settings(("greedy",), Path(sys.argv[1])))
+uvicorn.Server(uvicorn.Config(app, port=int(sys.argv[2]), log_level="error")).run()
+"""
+
+
+def test_a_killed_server_goes_on_with_every_table(tmp_path):
+    from tests.web.served import Served
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    running = Served(port, None)
+
+    def start():
+        process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path / "t.sqlite"), str(port)])
+        for _ in range(600):
+            try:
+                running.raw("GET", "/")
+                return process
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError("the server does not start")
+
+    process = start()
+    try:
+        tokens = running.new("samurai players=2", "person", "person")["seats"]
+        before = play_on(running, tokens, 7)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process = start()
+        after = running.call("view", tokens[before["viewer"]])
+        assert {**after, "version": 0} == {**before, "version": 0}
+        assert play_on(running, tokens, 1)["count"] == 8
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_no_game_is_named_in_the_code_of_the_page():
+    from pathlib import Path
+
+    import experiments.web
+
+    for path in Path(experiments.web.__file__).parent.rglob("*"):
+        if path.suffix in (".py", ".js", ".html", ".css"):
+            source = path.read_text(encoding="utf-8").replace("samurai_env", "").replace("samurai-env", "").lower()
+            assert not any(word in source for word in ("samurai", "spirit", "helmet", "buddha", "hex")), path.name
