@@ -60,7 +60,7 @@ check-rules: dev  ## play GAMES games of each game (default 100000 of the board 
 	$(PY) -m tests.check_rules --game samurai --games $(or $(GAMES),100000) --processes 2
 	$(PY) -m tests.check_rules --game samurai_card --game samurai_spirit --games $(or $(GAMES),20000) --processes 2
 
-torture: dev  ## harm everything on purpose: files, processes, arguments (minutes; LONG=1: hours)
+torture: dev  ## run the fault-injection and stress tests (minutes; LONG=1: hours)
 	$(PY) -m tests.torture $(if $(LONG),--long)
 
 bench: install  ## measure steps, games, simulations and training steps a second

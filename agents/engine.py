@@ -13,6 +13,7 @@ import shlex
 import subprocess
 import threading
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -172,7 +173,7 @@ class EngineAgent:
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError):
-            raise self._failed(f"wrote a line that is no JSON: {shown(line.strip())}") from None
+            raise self._failed(f"wrote a line that is not JSON: {shown(line.strip())}") from None
         if not isinstance(answer, dict):
             raise self._failed(f"wrote {shown(answer)}, not an object")
         return answer
@@ -242,12 +243,9 @@ class _Process:
         """Close its input, wait a moment, then kill it."""
         if not self.is_of_this_process():
             return
-        for stream in (self._popen.stdin,):
-            try:
-                if stream is not None:
-                    stream.close()
-            except OSError:
-                pass
+        assert self._popen.stdin is not None
+        with suppress(OSError):  # what it has not read is lost
+            self._popen.stdin.close()
         try:
             self._popen.wait(0.2)
         except subprocess.TimeoutExpired:

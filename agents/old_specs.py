@@ -1,4 +1,4 @@
-"""Spellings of agent specs before version 0.2, which results files still have."""
+"""Spellings of agent specs in older results files."""
 
 import re
 

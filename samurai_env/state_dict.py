@@ -21,7 +21,7 @@ def to_dict(position: "Position", seat: int, encoding: str | None = None) -> dic
         encoding: the encoding whose blocks are written; default: the game's first.
 
     Returns:
-        By name: `variant` (its spec), `seat`, `to_move` (the seat that decides, None once over), `decisions` (made so
+        By name: `variant` (its spec), `seat`, `to_move` (the seat that decides, None once over), `steps` (decisions so
         far), `over`, `returns` (by seat, None while the game runs), `legal` (names of the seat's legal actions, empty
         when another decides) and `observation` (nested lists of integers by block, the seat's own part first).
 
@@ -37,7 +37,7 @@ def to_dict(position: "Position", seat: int, encoding: str | None = None) -> dic
         "variant": variant.spec,
         "seat": seat,
         "to_move": None if position.over else position.seat,
-        "decisions": position.steps,
+        "steps": position.steps,
         "over": position.over,
         "returns": position.returns().tolist() if position.over else None,
         "legal": [variant.action_names[action] for action in position.legal_actions()] if decides else [],
@@ -73,7 +73,7 @@ def json_schema(variant: Variant, encoding: str | None = None) -> dict[str, Any]
         "variant": {"const": variant.spec},
         "seat": {"type": "integer", "minimum": 0, "maximum": seats - 1},
         "to_move": {"type": ["integer", "null"], "minimum": 0, "maximum": seats - 1},
-        "decisions": {"type": "integer", "minimum": 0, "maximum": variant.max_steps},
+        "steps": {"type": "integer", "minimum": 0, "maximum": variant.max_steps},
         "over": {"type": "boolean"},
         "returns": {
             "type": ["array", "null"],

@@ -1,9 +1,8 @@
 """Tree search with a network: PUCT over determinizations, leaves evaluated in batches.
 
 As in `agents.search.mcts` there is one tree for the seat to move, and each simulation draws a determinization of the
-root.
-The network gives the priors of a node and the returns to expect there; several simulations descend before it is asked.
-Its value may be mixed with that of a rollout by the heuristic policy (Silver et al., 2016).
+root. The network gives the priors of a node and the returns to expect there; several simulations descend before it is
+asked. Its value may be mixed with that of a rollout by the heuristic policy (Silver et al., 2016).
 """
 
 from dataclasses import dataclass, replace

@@ -10,6 +10,7 @@ from minari.data_collector import EpisodeBuffer
 
 from experiments.datasets.reader import Dataset
 from samurai_env.core.texts import one_line
+from samurai_env.envs.common import ending
 from samurai_env.envs.spaces import observation_space
 
 
@@ -52,6 +53,7 @@ def episodes(dataset: Dataset, number: int) -> Iterator[EpisodeBuffer]:
     players, texts = dataset.variant.num_players, dataset.record_texts(number)
     for place, (game, rows) in enumerate(dataset.by_game(number)):
         end = dataset.parsed(number, place, texts[place]).position
+        cut_off = ending(dataset.variant, end.state)[1]
         for seat in range(players):
             own = {name: array[rows["seat"] == seat] for name, array in rows.items()}
             if not (count := len(own["action"])):
@@ -66,6 +68,6 @@ def episodes(dataset: Dataset, number: int) -> Iterator[EpisodeBuffer]:
                 },
                 actions=own["action"],
                 rewards=np.where(over, own["return"], 0.0).tolist(),
-                terminations=over.tolist(),
-                truncations=[False] * count,
+                terminations=(over & (not cut_off)).tolist(),
+                truncations=(over & cut_off).tolist(),
             )

@@ -203,7 +203,7 @@ class Results:
 
 
 def _current(found: dict[str, Any]) -> dict[str, Any]:
-    """What a file holds, under the present names: before version 0.2 `matchups` were `meetings`."""
+    """What a file holds, under the present names: in older files `matchups` are `meetings`."""
     return {"matchups" if key == "meetings" else key: value for key, value in found.items()}
 
 

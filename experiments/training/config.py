@@ -68,7 +68,7 @@ def check(config: Config) -> None:
         raise ValueError(f"--device {config.device} cannot be used: {str(error).splitlines()[0]}") from None
 
 
-# Names before version 0.2. The command line refuses them; saved settings are read. (`opponents` was an evaluation's.)
+# Names in older files. The command line refuses them; saved settings are read. (`opponents` was an evaluation's.)
 RENAMED = {
     "averaging": "ema_decay",
     "advised": "heuristic_prior",

@@ -174,7 +174,8 @@ class PPO:
             batch.log_probs[t] = log_probs.gather(1, batch.actions[t][:, None])[:, 0]
             if self.opponents:
                 batch.train_mask[t] = torch.from_numpy(~self.opponents.play(env.states, played))
-            self._next_obs, _, dones, _, info = env.step(played)
+            self._next_obs, _, terminated, truncated, info = env.step(played)
+            dones = terminated | truncated  # after either the observation is of another game
             self._next_seats = info["seat"]
             batch.rewards[t] = torch.from_numpy(info["rewards"])
             batch.dones[t] = torch.from_numpy(dones)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from samurai_env.core.game import Variant, find_game, game_names
-from samurai_env.language.tables import Chooser, Tables, random_player
+from samurai_env.language.sessions import Chooser, GameSessions, random_player
 from samurai_env.position import Position
 
 
@@ -40,8 +40,8 @@ def agent_player(spec: str) -> Chooser:
     return choose
 
 
-def make_server(tables: Tables) -> Any:
-    """Make the server (`mcp.server.MCPServer`) that plays at these tables.
+def make_server(sessions: GameSessions) -> Any:
+    """Make the server (`mcp.server.MCPServer`) that plays at these sessions.
 
     Raises:
         ImportError: the package `mcp` is missing; the text says how to install it.
@@ -68,7 +68,7 @@ def make_server(tables: Tables) -> Any:
         "samurai_env",
         instructions="Board games. Begin with new_game, then answer with move until `over` is true.",
     )
-    for tool in (tables.new_game, tables.state, tables.move):
+    for tool in (sessions.new_game, sessions.state, sessions.move):
         server.tool()(with_errors(tool))
 
     @server.tool()
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     opponent = parser.parse_args(arguments).opponent
     try:
         others = random_player if opponent == "random" else agent_player(opponent)
-        server = make_server(Tables(others))
+        server = make_server(GameSessions(others))
     except (ImportError, ValueError) as error:
         parser.error(str(error))
     server.run()

@@ -2,9 +2,9 @@
 
 env = TextEnv(make_variant("samurai", num_players=2), seed=1)
 while not env.over:
-reply = env.reply(model(env.prompt()))    # "... move: S3 c14r12"
+reply = env.reply(model(env.prompt()))  # "... move: S3 c14r12"
 if not reply.accepted:
-print(reply.feedback)                 # what was wrong; the next prompt repeats it
+print(reply.feedback)  # what was wrong; the next prompt repeats it
 """
 
 import re
@@ -149,7 +149,7 @@ class TextEnv:
         move = _move_in(text[-LONGEST_REPLY:])
         try:
             actions, after = self._carried_out(move)
-        except (ValueError, IllegalActionError) as error:
+        except ValueError as error:
             return self._refuse(seat, one_line(error))
         written = self.variant.game.format_move(self.position.state, actions)
         self.position, self._wrong = after, []

@@ -79,8 +79,8 @@ def test_engine_sees_only_what_its_seat_may_know(tmp_path: Path) -> None:
     [
         (["sys.exit('no luck')"], "ended with status 1: no luck"),
         ([HELLO, "sys.stdin.readline()", "sys.stdin.readline()", "1 / 0"], "ZeroDivisionError"),
-        (["print('hi', flush=True)", "time.sleep(9)"], "is no JSON: 'hi'"),
-        (["print('[' * 100000, flush=True)", "time.sleep(9)"], "is no JSON"),
+        (["print('hi', flush=True)", "time.sleep(9)"], "is not JSON: 'hi'"),
+        (["print('[' * 100000, flush=True)", "time.sleep(9)"], "is not JSON"),
         (["print('{}', flush=True)", "time.sleep(9)"], "to hello"),
         ([HELLO, "print('{}', flush=True)", "time.sleep(9)"], "answered request None"),
         ([HELLO, "print('7', flush=True)", "time.sleep(9)"], "not an object"),

@@ -9,53 +9,53 @@ from typing import Any
 import pytest
 
 from samurai_env.language.mcp_server import agent_player
-from samurai_env.language.tables import MOST_TABLES, Tables
+from samurai_env.language.sessions import MAX_SESSIONS, GameSessions
 
 
 @pytest.mark.parametrize("variant", ["samurai players=3", "samurai_card players=2", "samurai_spirit players=4"])
 def test_a_game_against_others(variant: str) -> None:
-    tables, rng = Tables(agent_player("greedy")), random.Random(3)
-    state = tables.new_game(variant, seed=8, seat=1)
+    sessions, rng = GameSessions(agent_player("greedy")), random.Random(3)
+    state = sessions.new_game(variant, seed=8, seat=1)
     game = state["game"]
     while not state["over"]:
         assert state["to_move"] == 1
-        state = tables.move(game, "move: " + rng.choice(state["legal"]))
+        state = sessions.move(game, "move: " + rng.choice(state["legal"]))
         assert state["accepted"], state["feedback"]
     assert len(state["returns"]) == int(variant[-1])
     with pytest.raises(ValueError, match="the game is over"):
-        tables.move(game, "end")
+        sessions.move(game, "end")
 
 
 def test_same_seed_same_game() -> None:
-    first, second = Tables(), Tables()
+    first, second = GameSessions(), GameSessions()
     assert first.new_game("samurai players=2", 5, 1) == second.new_game("samurai players=2", 5, 1)
 
 
 def test_hidden_moves_of_others_are_not_told() -> None:
-    state = Tables().new_game("samurai players=2", seed=1, seat=1)
+    state = GameSessions().new_game("samurai players=2", seed=1, seat=1)
     assert state["others"] == ["seat 0: (hidden)"] * 5  # the picks of the first hand
 
 
 def test_wrong_calls_are_refused() -> None:
-    tables = Tables(variants=("samurai players=2",))
+    sessions = GameSessions(variants=("samurai players=2",))
     for call, said in (
-        (lambda: tables.new_game("chess"), "there is no game 'chess'"),
-        (lambda: tables.new_game("samurai players=3"), "is not played here"),
-        (lambda: tables.new_game("samurai players=2", seat=2), "there is no seat 2"),
-        (lambda: tables.new_game("samurai players=2", seed=-1), "a seed is"),
-        (lambda: tables.state("game-1"), "there is no game 'game-1'"),
-        (lambda: tables.move("../etc", "end"), "there is no game"),
+        (lambda: sessions.new_game("chess"), "there is no game 'chess'"),
+        (lambda: sessions.new_game("samurai players=3"), "is not played here"),
+        (lambda: sessions.new_game("samurai players=2", seat=2), "there is no seat 2"),
+        (lambda: sessions.new_game("samurai players=2", seed=-1), "a seed is"),
+        (lambda: sessions.state("game-1"), "there is no game 'game-1'"),
+        (lambda: sessions.move("../etc", "end"), "there is no game"),
     ):
         with pytest.raises(ValueError, match=said):
             call()
 
 
-def test_old_tables_go() -> None:
-    tables = Tables()
-    names = [tables.new_game("samurai_card players=2", seed=seed)["game"] for seed in range(MOST_TABLES + 1)]
+def test_old_games_go() -> None:
+    sessions = GameSessions()
+    names = [sessions.new_game("samurai_card players=2", seed=seed)["game"] for seed in range(MAX_SESSIONS + 1)]
     with pytest.raises(ValueError, match="there is no game"):
-        tables.state(names[0])
-    assert tables.state(names[1])["legal"]
+        sessions.state(names[0])
+    assert sessions.state(names[1])["legal"]
 
 
 def test_mcp_client_plays_a_game() -> None:

@@ -12,7 +12,7 @@ from samurai_env.core.variant_spec import parse_variant
 from samurai_env.language.text_env import TextEnv
 from samurai_env.position import Position
 
-MOST_TABLES = 100  # games kept; the one not used for longest goes
+MAX_SESSIONS = 100  # games kept; the one not used for longest goes
 
 Chooser = Callable[[Position], int]  # makes a decision of another seat
 
@@ -23,7 +23,7 @@ def random_player(position: Position) -> int:
     return int(rng.choice(position.legal_actions()))
 
 
-class Tables:
+class GameSessions:
     """Games in progress; in each, one seat replies by text and the others are played by `others`.
 
     Args:
@@ -57,7 +57,7 @@ class Tables:
         self._begun += 1
         name = f"game-{self._begun}"
         self._games[name] = env, seat
-        while len(self._games) > MOST_TABLES:
+        while len(self._games) > MAX_SESSIONS:
             self._games.popitem(last=False)
         moves = self._play_others(env, seat)
         return {"game": name, "rules": env.rules(), **self._state(env, seat), "others": moves}
