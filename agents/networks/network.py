@@ -8,7 +8,7 @@ from torch import nn
 
 from agents.heuristics import prior_temperature
 from agents.networks.config import MASKED, NetworkConfig
-from agents.networks.layers import ActionLayers, EntityLayers, spatial_layers
+from agents.networks.layers import ActionLayers, EntityLayers, SiteLayers, spatial_layers
 from samurai_env import parse_variant
 
 BFLOAT16_BATCH = 32  # from so many positions at a time on rounding to bfloat16 pays
@@ -49,6 +49,11 @@ class PolicyValueNet(nn.Module):
         if config.spatial_width:
             self.spatial = spatial_layers(encoding, config.spatial_width)
             inputs += self.spatial.outputs - self.mean.numel()
+        if config.site_width:
+            if config.entity_width or config.spatial_width:
+                raise ValueError("layers over sites stand in the place of those over entities or of spatial ones")
+            self.sites = SiteLayers(encoding, config.site_blocks, config.site_width, variant.num_actions)
+            inputs += self.sites.outputs - self.mean.numel()
         widths = [inputs, *config.hidden]
         self.body = nn.Sequential()
         for before, after in pairwise(widths):
@@ -86,8 +91,8 @@ class PolicyValueNet(nn.Module):
             mean, deviation = rows.mean(0), rows.std(0)
         self.mean.copy_(mean.flatten())
         self.scale.copy_(1.0 / deviation.flatten().clamp_min(0.2))
-        if config.entity_width:
-            inputs = self.entities.rows
+        if config.entity_width or config.site_width:
+            inputs = self.entities.rows if config.entity_width else self.sites.rows
             entities = rows[:, inputs].flatten(0, 1)
             self.mean[inputs] = entities.mean(0)
             self.scale[inputs] = 1.0 / entities.std(0).clamp_min(0.2)
@@ -131,8 +136,12 @@ class PolicyValueNet(nn.Module):
             parts += [entities.mean(1), entities.amax(1)]
         if self.config.spatial_width:
             parts[0] = self.spatial(inputs.view(obs.shape))
+        if self.config.site_width:
+            parts[0], by_site = self.sites(inputs)
         hidden = self.body(torch.cat(parts, 1))
         logits = self.policy(hidden).float()
+        if self.config.site_width:
+            logits = logits + by_site.float()
         if self.config.entity_width:
             logits[:, self.entities.actions] += self.entities.logits(entities, hidden).float()
         if self.config.action_width:

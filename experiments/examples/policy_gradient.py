@@ -1,6 +1,6 @@
 """Policy gradient by self-play in sixty lines: a network learns the board game from playing all seats.
 
-    python -m experiments.policy_gradient
+    python -m experiments.examples.policy_gradient
 
 Read it with "Rewards and seats" in docs/environments.md. `experiments.train_ppo` is the full learner.
 """

@@ -1,0 +1,94 @@
+"""Behaviour cloning: it learns what was chosen, repeats, goes on, and gives a network that plays."""
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+
+from agents.networks.cards import read_card
+from agents.networks.files import load_network
+from agents.networks.layers import SiteLayers
+from agents.registry import make_agent
+from experiments import dataset
+from experiments.examples import behaviour_cloning
+from experiments.examples.behaviour_cloning import Config, accuracy, train
+from samurai_env import GameBatch, make_variant
+
+pytest.importorskip("pyarrow")
+from experiments.datasets.reader import Dataset
+
+QUIET = Console(quiet=True)
+BLOCKS = ("figures", "influence", "empty_land")
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("games")
+    dataset.make(dataset.Config(games=60, shard_games=20, processes=1, output=folder), QUIET)
+    return Dataset(folder)
+
+
+def settings(games, **changes):
+    form = {"hidden": (16,), "site_width": 16, "site_blocks": BLOCKS, "minibatch_size": 64}
+    return Config(**{"dataset": games.folder, "total_steps": 8000, **form} | changes)
+
+
+@pytest.fixture(scope="module")
+def cloned(games, tmp_path_factory):
+    config = settings(games, run=tmp_path_factory.mktemp("cloned"), eval_deals=2)
+    return config, behaviour_cloning.main(config)
+
+
+def test_it_learns_what_was_chosen_and_layers_over_sites_help(games, cloned):
+    new, _ = train(settings(games, total_steps=64), games, QUIET)
+    plain, _ = train(settings(games, site_width=0, site_blocks=()), games, QUIET)
+    assert accuracy(cloned[1], games) > accuracy(plain, games) + 0.01 > accuracy(new, games) + 0.1
+
+
+def test_the_network_is_an_agent(games, cloned):
+    config, net = cloned
+    agent, batch = make_agent(f"ppo:{config.run}", games.variant), GameBatch(games.variant)
+    states = batch.reset(np.arange(20))
+    assert batch.first_illegal(states, agent.act(states, np.zeros(20, np.uint64))) == -1
+    assert all(torch.equal(*pair) for pair in zip(net.parameters(), load_network(config.run).parameters()))
+    notes = read_card(config.run).notes
+    assert notes["agreement"] == pytest.approx(accuracy(net, games), abs=1e-4)
+    assert notes["dataset"]["seed"] == 1 and len(notes["win_share_greedy"]) == 3
+
+
+def test_it_repeats_and_goes_on(games, cloned):
+    config, net = cloned
+    again, _ = train(settings(games), games, QUIET)
+    assert all(torch.equal(*pair) for pair in zip(net.parameters(), again.parameters()))
+    more, steps = train(settings(games, init_from=config.run, total_steps=2000, learning_rate=1e-3), games, QUIET)
+    assert 2000 <= steps < 2064 and accuracy(more, games) > accuracy(net, games) - 0.01
+    with pytest.raises(ValueError, match=r"does not fit: hidden \(16,\) instead of \(8,\)"):
+        train(settings(games, init_from=config.run, hidden=(8,)), games, QUIET)
+
+
+def test_a_site_is_read_by_its_own_entries_and_the_rest():
+    encoding = make_variant("samurai").encoding("flat")
+    layers, slices = SiteLayers(encoding, BLOCKS, 8, 5), encoding.slices()
+    towns = encoding.blocks[0].shape[1]
+    assert layers.rows.shape == (towns, 3 + 6 + 1)
+    assert layers.rows[4, -1] == slices["empty_land"].start + 4
+    assert sorted([*layers.rows.flatten().tolist(), *layers.rest.tolist()]) == list(range(encoding.shape[0]))
+    for encoding_, blocks, text in (
+        (encoding, ("figures", "towns"), "there is no block 'towns'; there are figures"),
+        (encoding, ("influence",), "share 3 lengths"),
+        (make_variant("samurai").encoding("planes"), BLOCKS, "an encoding that is a vector"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            SiteLayers(encoding_, blocks, 8, 5)
+
+
+def test_impossible_settings(games, tmp_path):
+    for changes, text in (
+        ({"dataset": tmp_path}, "there is no dataset"),
+        ({"eval_opponent": "gredy"}, "did you mean 'greedy'"),
+        ({"site_blocks": ("x",)}, "there is no block 'x'"),
+        ({"total_steps": 0}, "--total-steps is from 1"),
+    ):
+        with pytest.raises((ValueError, FileNotFoundError), match=text):
+            behaviour_cloning.main(settings(games, run=tmp_path / "none", **changes))
+    assert not (tmp_path / "none").exists()
