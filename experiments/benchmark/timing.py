@@ -17,6 +17,7 @@ STAT = "/proc/stat"
 OTHERS = 0.1  # of one core: a measurement in which other processes used more is repeated
 TICKS = 0.03  # seconds: the system counts in hundredths, so less than this cannot be told
 MOMENT = 1.0  # seconds before the next attempt
+SMALLEST, LARGEST = 1e-12, 1e15  # of a figure
 AGAIN = 3  # repetitions of a disturbed measurement, before it is kept and marked
 
 
@@ -33,6 +34,15 @@ class Figure:
     low: float
     high: float
     disturbed: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what nobody can have measured.
+
+        Raises:
+            ValueError: a rate or time of zero, below it, or absurdly large.
+        """
+        if not all(SMALLEST <= value <= LARGEST for value in (self.median, self.low, self.high)):
+            raise ValueError(f"measured are {SMALLEST} to {LARGEST}, not {self.low}, {self.median} or {self.high}")
 
 
 def used_by_others() -> float:

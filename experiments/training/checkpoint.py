@@ -6,25 +6,52 @@ it; a run that continues writes them again, so it does not matter when the one b
 
 import hashlib
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from msgspec import Meta, Struct
 from safetensors import SafetensorError, safe_open
 from safetensors import torch as tensor_files
 
-from agents.networks.cards import current_tensor_name, read_card
+from agents.networks.cards import CARD_BYTES, Card, current_tensor_name, read_card
 from agents.networks.config import NetworkConfig
 from agents.networks.files import load_network, save_network
 from experiments.common.provenance import commit, cpu_name
 from experiments.training.config import REMOVED, Config, current_names
 from experiments.training.learner import Learner
 from samurai_env import __version__
+from samurai_env.core.texts import one_line, shown
 from samurai_env.files.atomic_write import write_atomically
+from samurai_env.files.json_reader import in_form, parse_json
 
 FORMAT = "samurai_env checkpoint 2"
 Tensors = dict[str, torch.Tensor]
+
+Count = Annotated[int, Meta(ge=0, lt=2**53)]
+
+
+class Notes(Struct):
+    """What a run goes on from, of the notes on its network."""
+
+    command: str
+    steps: Count
+    updates: Count
+    gradient_steps: Count
+    games: Count
+    seconds: Annotated[float, Meta(ge=0.0)]
+    curve: list[dict[str, float]]
+    config: dict[str, Any] = {}
+    went_on: list[tuple[Count, str]] = []
+
+
+class Head(Struct):
+    """What a checkpoint tells beside its tensors."""
+
+    network: dict[str, Any]
+    notes: dict[str, Any]
+
 
 # What a run cannot change on the way, beside the form of its network.
 FIXED = ("seed", "num_envs", "num_steps", "reward", "prior_weight", "values_only")
@@ -96,13 +123,20 @@ def load(learner: Learner) -> None:
     has_begun(run)
     tensors, config, kept = _read(run)
     if config != learner.net.config:
-        raise ValueError(f"the network in {run} does not fit this run: {config.differences(learner.net.config)}")
+        differences = one_line(config.differences(learner.net.config), 150)
+        raise ValueError(f"the network in {one_line(run, 100)} does not fit this run: {differences}")
+    try:
+        in_form(kept, Notes)
+        if any("steps" not in point for point in kept["curve"]):
+            raise ValueError("a point of the curve does not say after how many steps")
+    except ValueError as error:
+        raise ValueError(f"{one_line(checkpoint_file(run), 100)} is damaged: its notes: {error}") from None
     check_same(kept.get("config", {}), learner.config)
     try:
         _restore(learner, tensors, kept)
     except (KeyError, TypeError, ValueError, RuntimeError, AttributeError, IndexError) as error:
-        why = " ".join(str(error).split())[:150]
-        raise ValueError(f"{checkpoint_file(run)} is not a checkpoint of such a run: {why}") from None
+        name = one_line(checkpoint_file(run), 100)
+        raise ValueError(f"{name} is not a checkpoint of such a run: {one_line(error, 150)}") from None
     save_network(learner.mean_net, run / "model.safetensors", kept)
 
 
@@ -121,7 +155,7 @@ def check_same(begun: dict[str, Any], config: Config) -> None:
         raise ValueError(f"the run in {config.run} was begun with --{gone[0]}, which is gone; commit 1e132cb has it")
     other = [name for name in FIXED if begun[name] != getattr(config, name)]
     if other:
-        told = ", ".join(f"{flags[name]} {begun[name]}" for name in other)
+        told = ", ".join(f"{flags[name]} {shown(begun[name], 20)}" for name in other)
         raise ValueError(f"the run in {config.run} was begun with {told}; it resumes only with the same")
 
 
@@ -132,25 +166,25 @@ def _read(run: Path) -> tuple[Tensors, NetworkConfig, dict[str, Any]]:
         ValueError: it is damaged.
     """
     path = checkpoint_file(run)
+    name = one_line(path, 100)
     try:
         with safe_open(path, "pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is no mapping)
             stamp = file.metadata() or {}
     except SafetensorError as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
+        raise ValueError(f"{name} is damaged: {one_line(error, 150)}") from None
     if not stamp:
         return _read_three_files(run, tensors)
     if stamp.get("format") != FORMAT:
-        raise ValueError(f"{path} is not a checkpoint that this version reads ({FORMAT})")
+        raise ValueError(f"{name} is not a checkpoint that this version reads ({FORMAT})")
     head = stamp.get("head", "")
     if stamp.get("checksum") != _checksum(tensors, head):
-        raise ValueError(f"{path} is damaged: its checksum does not match")
+        raise ValueError(f"{name} is damaged: its checksum does not match")
     try:
-        found = json.loads(head)
-        network = {field.name: found["network"][field.name] for field in fields(NetworkConfig)}
-        return tensors, NetworkConfig(**{**network, "hidden": tuple(network["hidden"])}), dict(found["notes"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
+        found = in_form(parse_json(head.encode(), CARD_BYTES), Head)
+        return tensors, in_form({**found.network, "notes": found.notes}, Card).config, found.notes
+    except ValueError as error:
+        raise ValueError(f"{name} is damaged: {one_line(error, 150)}") from None
 
 
 def _read_three_files(run: Path, tensors: Tensors) -> tuple[Tensors, NetworkConfig, dict[str, Any]]:

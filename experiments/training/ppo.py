@@ -20,6 +20,7 @@ from agents.networks.sampling import sample
 from agents.settings import Range
 from experiments.common.ranges import Count, Seed, Share, Weight
 from experiments.training.opponents import Expert, Opponents, OpponentSettings
+from samurai_env.core.texts import shown
 from samurai_env.envs.vector import GameVectorEnv
 
 PRIOR_WEIGHT_LR = 30.0  # times the learning rate: one number, which at the pace of the others would hardly move
@@ -323,10 +324,14 @@ class PPO:
             counters: steps, updates, games and gradient_steps.
 
         Raises:
-            KeyError: a tensor or counter is missing.
-            RuntimeError: a network does not fit.
-            ValueError: the games do not fit.
+            KeyError: a counter is missing.
+            RuntimeError: impossible state of the shuffler; nothing has changed then.
+            ValueError: a tensor is missing or does not fit, or the games do not; no network has changed then.
         """
+        self._check_tensors(state)
+        self.shuffler.set_state(state["shuffler"])
+        self._next_obs, info = self.env.restore(state["games"].numpy().view(self.variant.dtype))
+        self._next_seats = info["seat"]
         parts: dict[str, dict[str, torch.Tensor]] = {}
         for name, tensor in state.items():
             words = name.split(".", 2 if name.startswith(("past.", "adam.")) else 1)
@@ -338,12 +343,36 @@ class PPO:
             self.opponents.past.nets = [past[number] for number in sorted(past)] or self.opponents.past.nets
         adam = {int(part[5:]): found for part, found in parts.items() if part.startswith("adam.")}
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": adam})
-        self._next_obs, info = self.env.restore(state["games"].numpy().view(self.variant.dtype))
-        self._next_seats = info["seat"]
         self.rng[:] = state["rng"].numpy().view(np.uint64)
-        self.shuffler.set_state(state["shuffler"])
         self.steps, self.updates, self.games = (counters[name] for name in ("steps", "updates", "games"))
         self.ema.n_averaged.fill_(1 + counters["gradient_steps"])
+
+    def _check_tensors(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Refuse tensors that are missing, unknown, or of another type or shape than here."""
+        known = {name: tensor for name, tensor in self.state_dict().items() if not name.startswith(("adam.", "past."))}
+        if missing := known.keys() - state.keys():
+            raise ValueError(f"there is no tensor {min(missing)}")
+        weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
+        for number, weight in enumerate(weights):
+            moments = {f"adam.{number}.{name}": weight for name in ("exp_avg", "exp_avg_sq")}
+            moments[f"adam.{number}.step"] = torch.zeros(())
+            if not moments.keys().isdisjoint(state) and (missing := moments.keys() - state.keys()):
+                raise ValueError(f"there is no tensor {min(missing)}")
+            known |= moments
+        net, past = self.net.state_dict(), {name.split(".", 2)[1] for name in state if name.startswith("past.")}
+        for part in past:
+            if not (part.isascii() and part.isdecimal()):
+                raise ValueError(f"there is no past network {shown(part)}")
+            known |= {f"past.{part}.{name}": tensor for name, tensor in net.items()}
+        if missing := known.keys() - state.keys() - {name for name in known if name.startswith("adam.")}:
+            raise ValueError(f"there is no tensor {min(missing)}")
+        for name, tensor in state.items():
+            if name not in known:
+                raise ValueError(f"there is a tensor {shown(name)}, which no run has")
+            right = known[name]
+            if (tensor.dtype, tensor.shape) != (right.dtype, right.shape):
+                here, there = f"{tensor.dtype} {shown([*tensor.shape])}", f"{right.dtype} {[*right.shape]}"
+                raise ValueError(f"the tensor {name} is {here}, not {there}")
 
 
 def warmed_up_ema(decay: float) -> Callable[[torch.Tensor, torch.Tensor, torch.Tensor | int], torch.Tensor]:

@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 import torch
 from rich.console import Console
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from agents.networks.cards import read_card
@@ -164,6 +165,48 @@ def test_damage_and_missing_settings_are_named(whole, tmp_path):
         save_file(found, path, stamp)
         with pytest.raises(ValueError, match=text):
             train(config, QUIET)
+
+
+def forge(path, whole, notes=None, network=None, tensors=None):
+    """A checkpoint with other notes or tensors (None: without it), and the checksum that belongs to it."""
+    data = whole / "checkpoint.safetensors"
+    found = load_file(data) | (tensors or {})
+    found = {name: tensor for name, tensor in found.items() if tensor is not None}
+    with safe_open(data, "pt") as file:
+        head = json.loads(file.metadata()["head"])
+    head["notes"] |= notes or {}
+    head["network"] |= network or {}
+    stamp = {"format": checkpoint.FORMAT, "head": json.dumps(head)}
+    stamp["checksum"] = checkpoint._checksum(found, stamp["head"])
+    save_file(found, path, stamp)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"notes": {"config": []}},
+        {"notes": {"steps": "many"}},
+        {"notes": {"gradient_steps": -1}},
+        {"notes": {"curve": [{"win_share_random": 1.0}]}},
+        {"notes": {"went_on": [[1]]}},
+        {"notes": {"seconds": None}},
+        {"network": {"hidden": "wide" * 10_000}},
+        {"tensors": {"rng": torch.zeros(2, dtype=torch.int64)}},
+        {"tensors": {"adam.0.exp_avg": torch.zeros(3)}},
+        {"tensors": {"adam.0.step": None}},
+        {"tensors": {"adam.99.step": torch.zeros(())}},
+        {"tensors": {"x" * 5000: torch.zeros(1)}},
+        {"tensors": {"shuffler": None}},
+        {"tensors": {"net.mean": None}},
+    ],
+    ids=str,
+)
+def test_a_checkpoint_that_no_run_wrote_is_refused_in_a_line(changes, whole, tmp_path):
+    learner = Learner(settings(tmp_path))
+    forge(tmp_path / "checkpoint.safetensors", whole, **changes)
+    with pytest.raises(ValueError, match=r"checkpoint\.safetensors is ") as error:
+        checkpoint.load(learner)
+    assert len(str(error.value)) < 300 and "\n" not in str(error.value)
 
 
 def test_a_start_that_fails_leaves_no_folder(tmp_path, monkeypatch):

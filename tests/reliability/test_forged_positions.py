@@ -8,11 +8,14 @@ import pytest
 from samurai_env.core.game import find_game
 from samurai_env.games.board.state import FIRST_HAND, SETUP, TILE
 from samurai_env.games.card.state import CARD, CELL
+from samurai_env.games.spirit.actions import ATTACK, DEFEND, FIGHT
 from samurai_env.games.spirit.rules.cards import CARDS, DOLL, FIRST, SYMBOL
-from samurai_env.games.spirit.state import BOX, RAIDERS
+from samurai_env.games.spirit.state import ACTION, BOX, LINE0, OFFER, RAIDERS, SECOND_FIGHT, TOP, TURN_OVER
+from samurai_env.games.spirit.state import CARD as CARD_IN_HAND
 from samurai_env.position import Position
 from tests.common.positions import play_random, sampled, stream
 from tests.regenerate import GAMES
+from tests.torture import forged
 
 BOARD, CARDS_GAME, SPIRIT = (find_game(name) for name in GAMES)
 
@@ -96,6 +99,14 @@ def test_board_game_with_a_supply_that_was_never_shuffled() -> None:
     refused(position)
 
 
+def test_board_game_whose_set_up_begins_before_the_hands_are_full() -> None:
+    """Edo stood empty, so that at last figures were left for which there was no room."""
+    position = play_random(Position(BOARD.variant(3), 1), random.Random(1), 5)
+    assert position.state["phase"] == FIRST_HAND
+    position.state["phase"] = SETUP
+    refused(position)
+
+
 @pytest.mark.parametrize("phase", [FIRST_HAND, SETUP, TILE])
 def test_board_game_with_figures_that_do_not_fit_the_set_up(phase: int) -> None:
     position = next(p for p in sampled(BOARD.variant(2), range(9), 1) if p.state["phase"] == phase and not p.over)
@@ -114,6 +125,66 @@ def test_a_winner_that_the_captures_deny() -> None:
         position = play_random(Position(game.variant(3), 2), random.Random(2))
         position.state["winners"] ^= 3
         refused(position)
+
+
+def spirit_asked(phase: int, players: int = 3) -> Position:
+    """A position of Samurai Spirit that asks in this phase."""
+    positions = sampled(SPIRIT.variant(players), range(200), 1)
+    return next(p for p in positions if p.state["phase"] == phase and not p.over)
+
+
+@pytest.mark.parametrize(
+    ("phase", "changes"),
+    [
+        (ACTION, {"choices": 1 << ATTACK | 1 << DEFEND}),
+        (ACTION, {"choices": 1 << FIGHT}),
+        (ACTION, {"phase": CARD_IN_HAND}),
+        (ACTION, {"stage": TURN_OVER}),
+        (ACTION, {"nested": 1}),
+        (ACTION, {"half_made": 1}),
+        (ACTION, {"fights": 1}),
+        (ACTION, {"asked": 1}),
+        (ACTION, {"must_pass": 1}),
+        (ACTION, {"farmsteads": 0}),
+        (ACTION, {"families": 0}),
+        (ACTION, {"open_tokens": 1}),
+        (ACTION, {"away": 127}),
+        (ACTION, {"passed": 7}),
+        (CARD_IN_HAND, {"phase": ACTION}),
+        (CARD_IN_HAND, {"had": 0}),
+        (ACTION, {"kept": 1}),
+        (CARD_IN_HAND, {"moved": -1}),
+        (SECOND_FIGHT, {"fights": 2}),
+        (OFFER, {"nested": 0}),
+        (OFFER, {"phase": TOP}),
+        (OFFER, {"kiai_stage": 3}),
+    ],
+    ids=str,
+)
+def test_spirit_asks_what_its_phase_asks(phase: int, changes: dict[str, int]) -> None:
+    position = spirit_asked(phase)
+    Position.restore(position.save())
+    for name, value in changes.items():
+        position.state[name] = value
+    refused(position)
+
+
+def test_spirit_with_a_ring_of_cards_in_a_line() -> None:
+    """Of two cards each lay on the other; neither was ever reached."""
+    position = next(p for p in sampled(SPIRIT.variant(1), range(99), 1) if sum(p.state["where"] >= LINE0) > 2)
+    r = position.state
+    top = r["last"][0]
+    first, second = [card for card in np.flatnonzero(r["where"] == LINE0) if card != top][:2]
+    chain = [card for card in np.flatnonzero(r["where"] == LINE0) if card not in (top, first, second)]
+    for card, below in zip([top, *chain], [*chain, -1], strict=True):
+        r["beneath"][card] = below
+    r["beneath"][first], r["beneath"][second] = second, first
+    refused(position)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_forged_positions_are_played_to_their_end(name: str) -> None:
+    assert sum(forged.play(name, seed)["played"] for seed in range(40)) > 1
 
 
 @pytest.mark.parametrize("name", GAMES)

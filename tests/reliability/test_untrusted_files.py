@@ -14,6 +14,7 @@ from agents.networks.network import PolicyValueNet
 from agents.registry import make_agent
 from experiments.action_gaps import Config as GainsConfig
 from experiments.action_gaps import Gains
+from experiments.benchmark.page import pages
 from experiments.common.markdown import RESULTS
 from experiments.common.provenance import ROOT
 from experiments.cooperative import Wins
@@ -226,6 +227,15 @@ def test_all_results_of_the_project_are_read() -> None:
     assert all(Results(path).matchups for path in RESULTS.glob("*/results.json"))
     assert all(Wins(path).returns for path in RESULTS.glob("*/wins.json"))
     assert all(read_json(path, KeptSpecs).specs for path in RESULTS.glob("*/specs.json"))
+
+
+@pytest.mark.parametrize("median", [0.0, -1.0, 1e-30, 1e30])
+def test_measurements_that_nobody_can_have_made(tmp_path, median) -> None:
+    found = json.loads((RESULTS / "peers.json").read_text())
+    found["rows"][-1]["figure"]["median"] = median
+    (tmp_path / "peers.json").write_text(json.dumps(found))
+    with pytest.raises(ValueError, match=r"peers.json is damaged: measured are 1e-12 to .* - at `\$\.rows"):
+        pages(tmp_path)
 
 
 # ---------------------------------------------------------------- records, positions, specs

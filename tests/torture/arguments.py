@@ -1,8 +1,8 @@
-"""The campaign on arguments: every public entry_point with bad values, and random play, both with bounds checks.
+"""The campaign on arguments: entry points with bad values, random play, forged games, all with bounds checks.
 
     python -m tests.torture.arguments [--long] [--seed N]
 
-Both run in processes of their own, so that a crash is noticed, and with compiled code of their own, which checks every
+All run in processes of their own, so that a crash is noticed, and with compiled code of their own, which checks every
 index (a cache folder of its own: nothing in numba's key says whether bounds are checked). The first run compiles it,
 which takes many minutes.
 """
@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(__file__).resolve().parent / "__pycache__" / "bounds"
 LONGEST = 300  # characters of a refusal
-DECISIONS, CALLS = 1_000_000, 20_000  # in all, of random play and to entry points
+DECISIONS, CALLS, FORGED = 1_000_000, 20_000, 600  # of random play, to entry points; forged positions
 LONG = 50  # times as much in the long form
 SLOW = 600  # seconds that no call may take, its compilation included
 HOURS = 12 * 3600
@@ -35,7 +35,7 @@ def run(long: bool, seed: int) -> dict[str, int]:
         AssertionError: a fault, with what leads to it.
     """
     times = LONG if long else 1
-    shares = {"calls": CALLS * times, "decisions": DECISIONS * times}
+    shares = {"calls": CALLS * times, "decisions": DECISIONS * times, "forged": FORGED * times}
     with tempfile.TemporaryDirectory() as folder:
         children = [_Child(part, amount, seed, Path(folder) / part) for part, amount in shares.items()]
         try:
@@ -204,6 +204,14 @@ def play(decisions: int, seed: int, notes: Path) -> Counter[str]:
     return counts
 
 
+def forged(amount: int, seed: int, notes: Path) -> Counter[str]:
+    """Forged positions of all games, each played to its end, with bounds checks."""
+    from tests.torture.forged import play_all
+
+    notes.write_text(f"play_all({amount}, {seed})")
+    return play_all(amount, seed)
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -213,7 +221,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.part:
         part, amount, notes = given.part
-        work = {"calls": fuzz, "decisions": play}[part]
+        work = {"calls": fuzz, "decisions": play, "forged": forged}[part]
         print(json.dumps(work(int(amount), given.seed, Path(notes))))
     else:
         print(json.dumps(run(given.long, given.seed), indent=1))

@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import sys
 import time
 
 from tests.torture.inputs import programs
@@ -42,4 +43,6 @@ def run(long: bool, seed: int) -> dict[str, int]:
                 reproducer = f"{name}, seed {seed}, killed after {', '.join(f'{delay:.3f} s' for delay in delays)}"
                 programs.go_on(program, folder, expected[name][0], reproducer)
                 counts["runs compared"] += 1
+                programs.discard(folder)
+            print(f"kills: {counts}", file=sys.stderr, flush=True)
     return counts

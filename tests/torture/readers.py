@@ -1,6 +1,6 @@
 """Every reader of files and specs against spoiled ones: a valid object or one short line, in bounded time and memory.
 
-    python -m tests.torture.readers [--long] [--seed 1] [--only position]
+    python -m tests.torture.readers [--long] [--seed 1] [--only position] [--first 20000]
 
 A failure names reader, seed and number: `spoiled(reader, seed, number)` makes the same input again.
 """
@@ -15,6 +15,7 @@ import random
 import resource
 import signal
 import struct
+import sys
 import tempfile
 import time
 import traceback
@@ -27,6 +28,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError, safe_open
+from safetensors import torch as tensor_files
 
 from agents.networks.config import NetworkConfig
 from agents.networks.files import load_network, save_network
@@ -41,6 +44,9 @@ from experiments.cooperative import Wins
 from experiments.distill_rollouts import load_positions
 from experiments.evaluation.matchups import Results
 from experiments.search_variants import KeptSpecs
+from experiments.training import checkpoint
+from experiments.training.config import Config as TrainConfig
+from experiments.training.learner import Learner
 from samurai_env import make_variant, parse_variant
 from samurai_env.files.json_reader import read_json
 from samurai_env.game_record import GameRecord
@@ -50,6 +56,8 @@ from tests.torture.inputs.mutations import bytes_spoiled, json_spoiled
 
 LONG, SHORT = 100_000, 3_000  # inputs, over all readers
 SECONDS, BYTES = 1.0, 200 * 2**20  # for one input; processor time, memory
+KNOWN = 5_000  # inputs between two words on how far it has come
+MOST = 2**25  # bytes of an input: to write more takes longer than to refuse it
 LONGEST = 300  # characters of a refusal
 BETWEEN = b"\n--8<--\n"  # card and weights of a network
 SPECS = [
@@ -120,6 +128,47 @@ def network_spoiled(rng: random.Random, data: bytes) -> bytes:
     return card + BETWEEN + weights
 
 
+def checkpoint_spoiled(rng: random.Random, data: bytes) -> bytes:
+    """A checkpoint with another head or other tensors, and the checksum that belongs to them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "checkpoint"
+        path.write_bytes(data)
+        with safe_open(path, "pt") as file:
+            tensors, stamp = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+    if rng.random() < 0.5:
+        stamp["head"] = json_spoiled(rng, stamp["head"].encode()).decode()
+    else:
+        for name in rng.sample(sorted(tensors), rng.choice((1, 1, 2, 9))):
+            spoil = rng.choice(TENSOR_SPOILS)
+            if (other := spoil(rng, tensors[name])) is None:
+                del tensors[name]
+            else:
+                tensors[name] = other.contiguous()
+    try:
+        stamp["checksum"] = checkpoint._checksum(tensors, stamp["head"])
+        return tensor_files.save(tensors, stamp)
+    except (SafetensorError, UnicodeEncodeError):  # there can be no such file
+        return bytes_spoiled(rng, data, data)
+
+
+TENSOR_SPOILS: list[Callable[[random.Random, torch.Tensor], torch.Tensor | None]] = [
+    lambda rng, tensor: None,
+    lambda rng, tensor: tensor[..., :-1] if tensor.ndim else tensor[None],
+    lambda rng, tensor: tensor.reshape(-1).repeat(rng.choice((0, 2, 50))),
+    lambda rng, tensor: tensor.to(rng.choice((torch.float64, torch.int64, torch.uint8, torch.bool, torch.bfloat16))),
+    lambda rng, tensor: torch.full_like(tensor, rng.choice((0, 1, 127))),
+    lambda rng, tensor: tensor.reshape(-1)[torch.tensor(_shuffled(rng, tensor.numel()), dtype=torch.int64)].reshape(
+        tensor.shape
+    ),
+]
+
+
+def _shuffled(rng: random.Random, count: int) -> list[int]:
+    numbers = list(range(count))
+    rng.shuffle(numbers)
+    return numbers
+
+
 def arrays_spoiled(rng: random.Random, data: bytes) -> bytes:
     """An .npz file whose arrays are spoiled, with the checksums that belong to them."""
     packed = io.BytesIO()
@@ -146,8 +195,15 @@ class Readers:
                 sealed,
             ),
             "network": lambda: Reader(self.network, self.networks(), network_spoiled),
+            "checkpoint": lambda: Reader(
+                self.file("checkpoint.safetensors", lambda path: checkpoint.load(self.learner)),
+                [self.checkpoint()],
+                checkpoint_spoiled,
+            ),
             "results": lambda: Reader(self.file("results.json", Results), kept("*/results.json"), json_spoiled),
-            "wins": lambda: Reader(self.file("wins.json", Wins), kept("*/wins.json"), json_spoiled),
+            "wins": lambda: Reader(
+                self.file("wins.json", Wins), [short_wins(data) for data in kept("*/wins.json")], json_spoiled
+            ),
             "specs": lambda: Reader(
                 self.file("specs.json", lambda path: read_json(path, KeptSpecs)), kept("*/specs.json"), json_spoiled
             ),
@@ -197,7 +253,7 @@ class Readers:
     def file(self, name: str, read: Callable[[Path], object]) -> Callable[[bytes], object]:
         """Reads bytes by way of a file; each of these in a folder of its own."""
         folder = self.folder / name.partition(".")[0]
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
 
         def through(data: bytes) -> object:
             (folder / name).write_bytes(data)
@@ -231,6 +287,19 @@ class Readers:
             found.append(path.with_suffix(".json").read_bytes() + BETWEEN + path.read_bytes())
         return found
 
+    @cached_property
+    def learner(self) -> Learner:
+        """A small training that may go on from a checkpoint."""
+        small = {"hidden": (8,), "num_envs": 4, "num_steps": 8, "minibatch_size": 32, "device": "cpu"}
+        return Learner(TrainConfig(run=self.folder / "checkpoint", game="samurai_card", **small))
+
+    def checkpoint(self) -> bytes:
+        """The checkpoint of that training after an update."""
+        self.learner.collect()
+        self.learner.update()
+        checkpoint.save(self.learner)
+        return (self.folder / "checkpoint" / "checkpoint.safetensors").read_bytes()
+
     def new_arrays(self) -> bytes:
         """Positions as `learn_playouts` keeps them."""
         made, counts = io.BytesIO(), np.array([2, 3])
@@ -243,13 +312,21 @@ def kept(pattern: str) -> list[bytes]:
     return [path.read_bytes() for path in sorted(pages.RESULTS.glob(pattern)) if path.stat().st_size < 60_000]
 
 
+def short_wins(data: bytes) -> bytes:
+    """Returns of a cooperative game with three chunks of each agent: a thousand alike only take time."""
+    found = json.loads(data)
+    for row in found["returns"]:
+        row["chunks"] = dict(list(row["chunks"].items())[:3])
+    return json.dumps(found).encode()
+
+
 def spoiled(reader: Reader, name: str, seed: int, number: int) -> bytes:
     """Input of that number."""
     rng = random.Random(f"{seed} {name} {number}")
     data = rng.choice(reader.valid)
     if reader.spoil and rng.random() < 0.7:
-        return reader.spoil(rng, data)
-    return bytes_spoiled(rng, data, rng.choice(reader.valid))
+        return reader.spoil(rng, data)[:MOST]
+    return bytes_spoiled(rng, data, rng.choice(reader.valid))[:MOST]
 
 
 def memory() -> int:
@@ -286,8 +363,8 @@ def trial(reader: Reader, data: bytes) -> bool:
     return taken
 
 
-def campaign(inputs: int, seed: int, only: str | None = None) -> dict[str, int]:
-    """Try inputs in turn at all readers, in this process."""
+def campaign(inputs: int, seed: int, only: str | None = None, first: int = 0) -> dict[str, int]:
+    """Try inputs in turn at all readers, in this process, from number `first` on."""
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
         readers = Readers(Path(folder))
@@ -298,7 +375,9 @@ def campaign(inputs: int, seed: int, only: str | None = None) -> dict[str, int]:
                     readers[name].read(data)
         began = memory()
         found = dict.fromkeys([f"{name} {how}" for name in names for how in ("taken", "refused")], 0)
-        for number in range(inputs):
+        for number in range(first, inputs):
+            if number % KNOWN == 0 and number > first:
+                print(f"readers: nothing found up to --first {number}", file=sys.stderr, flush=True)
             name = names[number % len(names)]
             data = spoiled(readers[name], name, seed, number)
             signal.alarm(60)  # ends the process
@@ -321,13 +400,14 @@ def _child(pipe: Any, *arguments: Any) -> None:
         pipe.send(str(error))
 
 
-def run(long: bool, seed: int, only: str | None = None) -> dict[str, int]:
+def run(long: bool, seed: int, only: str | None = None, first: int = 0) -> dict[str, int]:
     """The campaign, in a process of its own.
 
     Args:
         long: 100,000 inputs instead of 3,000.
         seed: of the inputs.
         only: name of a reader; all if not given.
+        first: how many inputs of this `seed` have been tried already, by an earlier run.
 
     Returns:
         Inputs taken and refused, by reader.
@@ -336,7 +416,7 @@ def run(long: bool, seed: int, only: str | None = None) -> dict[str, int]:
         AssertionError: an input was neither taken nor refused in one short line; names it.
     """
     here, there = multiprocessing.Pipe(duplex=False)
-    arguments = (there, LONG if long else SHORT, seed, only)
+    arguments = (there, LONG if long else SHORT, seed, only, first)
     child = multiprocessing.get_context("spawn").Process(target=_child, args=arguments)
     child.start()
     there.close()
@@ -357,8 +437,9 @@ def main() -> None:
     parser.add_argument("--long", action="store_true", help="100,000 inputs")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", help="name of a reader")
+    parser.add_argument("--first", type=int, default=0, help="go on from this input")
     given = parser.parse_args()
-    for name, count in run(given.long, given.seed, given.only).items():
+    for name, count in run(given.long, given.seed, given.only, given.first).items():
         print(f"{name}: {count:,}")
 
 

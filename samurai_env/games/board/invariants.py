@@ -23,6 +23,7 @@ from samurai_env.games.board.rules.tiles import (
 )
 from samurai_env.games.board.rules.topology import (
     CITIES,
+    EDO,
     FIGURES_EACH,
     LAND_BESIDE,
     SEA_BESIDE,
@@ -81,7 +82,9 @@ def broken_invariants(states: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     yield "land_strength", states["land_strength"] != strength[:, :lands]
     next_to = np.concatenate([LAND_BESIDE[:lands], SEA_BESIDE[: tiles.shape[1] - lands]])
     beside = (next_to[..., None] == np.arange(towns)).sum(1)
-    yield "influence", states["influence"] != np.einsum("gph,ghf,ht->gptf", lies, strength, beside, optimize=True)
+    laid_strength = lies[..., None] * strength[:, None].astype(np.float64)  # BLAS multiplies no integers
+    influence = laid_strength.swapaxes(2, 3) @ beside.astype(np.float64)
+    yield "influence", states["influence"] != influence.swapaxes(2, 3)
 
     yield from _figures(states, n, towns)
     standing = np.bitwise_count(states["figures"]).astype(np.int64)
@@ -109,6 +112,8 @@ def _figures(states: np.ndarray, n: int, towns: int) -> Iterator[tuple[str, np.n
     pool, phase = states["pool"].sum(1, dtype=np.int64), states["phase"]
     yield "figures", room < 0
     yield "figures", (phase == FIRST_HAND) & stand.any(1)
+    yield "figures", (phase == SETUP) & (states["figures"] >> np.uint64(EDO) & np.uint64(1) == 0).any(1)
+    yield "hand_size", (phase == SETUP)[:, None] & (states["hand_size"] != HAND)
     setting_up = (phase == FIRST_HAND) | (phase == SETUP)
     yield "pool", pool != setting_up * room.sum(1)
     yield "pool", (pool == 0) & setting_up

@@ -6,6 +6,7 @@ import resource
 import shutil
 import signal
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from typing import Any
 
 import numba
 import numpy as np
+import torch
 from rich.console import Console
 from safetensors.torch import load_file
 
@@ -26,7 +28,6 @@ from experiments.train_ppo import train
 from experiments.training.config import Config as TrainConfig
 from samurai_env import Position, make_variant
 from samurai_env.core.jit import jit
-from samurai_env.envs.vector import GameVectorEnv
 from samurai_env.game_record import GameRecord
 
 QUIET = Console(quiet=True)
@@ -90,7 +91,7 @@ def training(**changes: Any) -> Program:
 
 def play_out(folder: Path) -> None:
     """Learn from rollouts."""
-    small = {"rollouts": "rollout:2,potential_weight=4", "deals": 48, "hidden": (8,), "action_width": 8, "epochs": 2}
+    small = {"rollouts": "rollout:2,potential_weight=4", "deals": 32, "hidden": (8,), "action_width": 8, "epochs": 2}
     distill_rollouts.learn(distill_rollouts.Config(folder / "run", processes=1, **small), QUIET)
 
 
@@ -136,7 +137,7 @@ def gain(folder: Path) -> None:
 
 def gained(folder: Path) -> object:
     """What was measured."""
-    found = json.loads((folder / "gains" / "action_gaps.json").read_text(encoding="utf-8"))
+    found = json.loads((folder / "gains" / "gains.json").read_text(encoding="utf-8"))
     return found["choices"], found["worths"]
 
 
@@ -176,6 +177,7 @@ def compile_into_cache(folder: Path) -> None:
         assert found == 9900, f"{found} instead of 9900"
 
 
+CACHE = Program(compile_into_cache, lambda folder: None)  # turns the cache of its whole process
 PROGRAMS = {
     "training": training(),
     "expert iteration": training(expert="puct:4,net=self", imitation_steps=256, opponents=("past",)),
@@ -184,15 +186,21 @@ PROGRAMS = {
     "leaderboard": Program(lead, lambda folder: shares(folder / "small" / "results.json")),
     "gains": Program(gain, gained),
     "records": Program(write_records, records),
-    "numba cache": Program(compile_into_cache, lambda folder: None),
+    "numba cache": CACHE,
 }
 
 
 def warm_up() -> None:
-    """Load what all children need; torch must not compute here, for its threads do not survive a fork."""
-    env = GameVectorEnv("samurai", 2, 2, autoreset_mode="SameStep")
-    seen, _ = env.reset(seed=0)
-    env.step(seen["action_mask"].argmax(1))
+    """Run every program once in this process, so that the children that are forked have all imported and compiled.
+
+    Torch computes with one thread: it would start others, which do not survive a fork.
+    """
+    torch.set_num_threads(1)
+    with places() as place:
+        for program in PROGRAMS.values():
+            if program is not CACHE:
+                program.run(place())
+    assert threading.active_count() == 1, f"threads that a fork would lose: {threading.enumerate()}"
 
 
 def start(work: Callable[[], object], told: Path) -> int:
@@ -224,7 +232,7 @@ def end(child: int) -> int:
 
 
 def outcome(program: Program, folder: Path) -> object:
-    """What a program left, read in a process of its own (torch must not compute in this one)."""
+    """What a program left, read in a process of its own."""
     answer = folder.with_suffix(".outcome")
 
     def read() -> None:
@@ -265,6 +273,11 @@ def places() -> Iterator[Callable[[], Path]]:
         yield place
     finally:
         shutil.rmtree(root)
+
+
+def discard(folder: Path) -> None:
+    """Remove the folder of a run that was compared; hundreds of them would fill the disk."""
+    shutil.rmtree(folder)
 
 
 def undisturbed(program: Program, folder: Path, name: str) -> tuple[object, float]:
