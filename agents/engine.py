@@ -38,7 +38,7 @@ class EngineError(ValueError):
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """How an engine is started.
+    """The command that starts an engine, and its time limit.
 
     Attributes:
         command: the program and its arguments.

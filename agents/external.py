@@ -65,7 +65,7 @@ class ExternalAgent:
 
 
 def _find(name: str) -> Callable[..., Any]:
-    """What `module.Name` names."""
+    """Import the object that `module.Name` names."""
     module, _, attribute = name.rpartition(".")
     try:
         return getattr(importlib.import_module(module), attribute)

@@ -51,7 +51,7 @@ def parse_agent_spec(text: str) -> AgentSpec:
     for item in items:
         key, _, value = item.partition("=")
         if key in settings:
-            raise ValueError(f"setting {key} stands twice in {text[:SHOWN]!r}")
+            raise ValueError(f"setting {key} is given twice in {text[:SHOWN]!r}")
         settings[key] = value
     return AgentSpec(name, argument, settings)
 

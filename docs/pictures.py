@@ -26,7 +26,7 @@ PICTURES = {  # name: variant, seed, decisions played before (or a few more, to 
 
 
 def picture(spec: str, seed: int, decisions: int) -> np.ndarray:
-    """A game between `greedy` players after so many decisions, as the seat to move sees it; pixels."""
+    """A game between `greedy` players after this many decisions, as the seat to move sees it; pixels."""
     variant = parse_variant(spec)
     position, agent = Position(variant, seed), make_agent("greedy", variant)
     last: list[int] = []

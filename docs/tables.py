@@ -167,12 +167,12 @@ def raiders() -> str:
 
 
 def penalties() -> str:
-    """What the penalty icons mean."""
+    """Make the table of penalty icons."""
     return table(["icon", "penalty"], [[f"`{icon}`", meaning] for icon, meaning in PENALTIES.items()])
 
 
 def talents() -> str:
-    """What the samurai can do."""
+    """Make the table of talents and Kiai."""
     rows = [[name, *words] for name, words in TALENTS.items()]
     return table(["samurai", "talent", "Kiai, human side", "Kiai, animal side"], rows)
 

@@ -1,4 +1,4 @@
-"""What agents gain on another by single choices, played on by that other: it takes far less time than games.
+"""Measure what single choices of agents gain on those of another agent, which plays on; far cheaper than games.
 
     python -m experiments.action_gaps --base ppo:weights/samurai-4.safetensors --agents mcts:99 --game samurai players=4
 
@@ -147,7 +147,7 @@ class KeptGains(Struct):
 
 
 class Gains:
-    """What has been measured, in a file that is whole after every block.
+    """The measurements so far, in a file that is whole after every block.
 
     Attributes:
         choices: by agent, the action in each position, as far as it has been asked.
@@ -220,7 +220,7 @@ class Gains:
         return sorted(pairs - self.worths.keys())
 
     def of(self, agent: str) -> np.ndarray:
-        """What each decision gains on the base's, float64 (positions,)."""
+        """Return the gain of each decision on the base's, float64 (positions,)."""
         base = self.choices[self.head["base"]]
         return np.array(
             [

@@ -1,4 +1,4 @@
-"""How fast everything is, on this machine, now.
+"""Measure speed on this machine.
 
     python -m experiments.bench --game samurai players=2 --json runs/bench.json    # every part of this project
     python -m experiments.bench --peers      # the same kind of work in other people's packages (first: make peers)
@@ -39,7 +39,7 @@ IMAGES = ROOT / "docs" / "images"
 
 @dataclass
 class Config:
-    """What to measure."""
+    """Settings of a measurement."""
 
     game: GameSpec = "samurai"
     """The game with its number of players and options."""

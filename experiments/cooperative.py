@@ -1,4 +1,4 @@
-"""How often agents win a cooperative game, by number of players and by one option.
+"""Measure how often agents win a cooperative game, by number of players and by one option.
 
     python -m experiments.cooperative --game samurai_spirit --agents random greedy --vary difficulty --games 1000
 
@@ -69,7 +69,7 @@ class Config:
 
 
 def variants(config: Config) -> dict[tuple[str, int], Variant]:
-    """What is played, by (value of the varied option as text, number of players).
+    """List the variants to play, by (value of the varied option as text, number of players).
 
     Raises:
         ValueError: the game is not cooperative, or has no such option, value or number of players.
@@ -119,7 +119,7 @@ def play_chunk(task: tuple[str, str, int, int]) -> Played:
 
 
 class KeptReturns(Struct):
-    """What an agent's games of a variant returned: lists by number of their first game.
+    """The returns of an agent's games of a variant: lists by number of their first game.
 
     `ends` has how many of these games ended in which way, also by first game; older files have none. So with the time.
     """

@@ -79,7 +79,7 @@ def need(package: str, extra: str | None = None) -> None:
 
 
 def prepare(config: Config) -> Manifest:
-    """What there is of the dataset, or an empty one; refuses impossible settings.
+    """Open the dataset, or begin an empty one; refuse impossible settings.
 
     Raises:
         ValueError: names what is wrong.

@@ -114,12 +114,12 @@ def look_at(task: tuple[str, str, int, int]) -> dict[str, np.ndarray]:
 
 
 def part_file(config: Config, part: int) -> Path:
-    """Where the positions of a part are kept."""
+    """Return the file of the positions of a part."""
     return config.run / f"positions-{part:05}.npz"
 
 
 def made(config: Config, variant: Variant) -> str:
-    """What the positions of a part depend on, beside its number."""
+    """Everything that the positions of a part depend on, beside its number."""
     return f"{variant.spec}; {config.rollouts}; seed {config.seed}"
 
 
@@ -169,7 +169,7 @@ def save_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
 
 
 def load_positions(path: Path) -> dict[str, np.ndarray]:
-    """What `look_at` gave, from a file.
+    """Load from a file what `look_at` returned.
 
     Raises:
         ValueError: it is damaged; delete it, and its positions are computed again.

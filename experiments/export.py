@@ -20,7 +20,7 @@ from experiments.common.cli import run_program
 
 @dataclass
 class Config:
-    """What to export."""
+    """Settings of an export."""
 
     run: Path = Path("runs/ppo")
     """Folder of the training run, or a file of weights."""

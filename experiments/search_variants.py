@@ -80,7 +80,7 @@ def positions(variant: Variant) -> np.ndarray:
 
 
 def simulations_in(spec: str, variant: Variant, seconds: float) -> int:
-    """How many simulations of a search take this long a decision, on average over `positions`; at least `FEWEST`."""
+    """Find the number of simulations that take this long a decision, on average over `positions`; at least `FEWEST`."""
     where, keys = positions(variant), np.arange(POSITIONS, dtype=np.uint64)
     count = FEWEST
     for _ in range(3):  # the rate changes with the number, so it is measured near where it will be used

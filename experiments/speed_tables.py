@@ -17,7 +17,7 @@ from experiments.common.markdown import refresh
 
 @dataclass
 class Config:
-    """What to do with the pages."""
+    """Whether to write the pages or to compare them."""
 
     check: bool = False
     """Write nothing; exit with 1 if a page is out of date."""

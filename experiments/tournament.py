@@ -95,7 +95,7 @@ def stop(matchup: Matchup, config: Config) -> int | None:
 
 
 def missing(results: Results, config: Config, pairs: list[Pair]) -> Iterator[Task]:
-    """What is still to be played; looks at the results before each step."""
+    """List what is still to be played; the results are read before each step."""
     for pair in pairs:
         matchup = results.matchups[pair]
         for first in range(0, config.deals, config.chunk):
@@ -105,7 +105,7 @@ def missing(results: Results, config: Config, pairs: list[Pair]) -> Iterator[Tas
 
 
 def prepare(config: Config) -> Results:
-    """What has been played so far, with all agents entered; refuses impossible settings.
+    """Load the results so far and enter all agents; refuse impossible settings.
 
     Raises:
         ValueError: names what is wrong.
@@ -175,7 +175,7 @@ def play(
 
 
 def caption(config: Config, found: Standings) -> str:
-    """What the numbers of a table rest on."""
+    """Describe what the numbers of a table rest on."""
     text = f"{span(list(found.deals.values()))} deals a matchup, each from {found.variant.num_players} seats"
     return text if config.width is None else f"{text}; ended at intervals of {config.width:.1%}"
 

@@ -110,7 +110,7 @@ class Position:
         return f"action {action} ({names[action]}) is illegal for seat {self.seat} now; legal are {some}"
 
     def observe(self, seat: int, encoding: str | None = None, out: np.ndarray | None = None) -> np.ndarray:
-        """What `seat` sees, int8, in an encoding of the game (default: its first).
+        """Return the observation of `seat`, int8, in an encoding of the game (default: its first).
 
         Args:
             seat: who looks.
@@ -129,7 +129,7 @@ class Position:
         return seen if out is None else out
 
     def to_dict(self, seat: int, encoding: str | None = None) -> dict[str, Any]:
-        """What `seat` may know as plain data for JSON; see `samurai_env.state_dict`.
+        """Return what `seat` may know as plain data for JSON; see `samurai_env.state_dict`.
 
         Raises:
             ValueError: no such seat or encoding.

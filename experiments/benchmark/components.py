@@ -1,4 +1,4 @@
-"""What `experiments.bench` measures of this project: core, environments, search, training, start of a process."""
+"""Measurements of this project: core, environments, search, training, start of a process."""
 
 import os
 import random
@@ -25,7 +25,7 @@ from samurai_env.envs.vector import GameVectorEnv
 from samurai_env.games import GAMES
 from samurai_env.position import Position
 
-GAMES_IN_CACHE = 64  # the core is measured on so many games
+GAMES_IN_CACHE = 64  # for measurements of the core
 NANOSECONDS = 1e9
 
 

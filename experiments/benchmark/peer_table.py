@@ -38,7 +38,7 @@ SIMULATIONS = 1000
 
 
 def our_rows(variant: Variant, meter: Meter, train: bool) -> Iterator[Row]:
-    """What this project does of each kind of work."""
+    """Measure this project at each kind of work."""
     name, inputs = variant.game.title, int(np.prod(variant.encoding().shape))
 
     def row(kind: str, figure: Figure, what: str, inputs: int = 0, batch: int = 1, threads: int = 1) -> Row:
@@ -71,7 +71,7 @@ def train_games() -> int:
 
 
 def peer_rows(peer: str, meter: Meter, folder: Path = FOLDER) -> tuple[list[Row], str]:
-    """What a peer's script has measured, and what went wrong, if something did."""
+    """Read a peer script's measurements, and its errors, if any."""
     python = folder / peer / "bin" / "python"
     if not python.exists():
         return [], f"{peer} is not installed: `make peers` does it"

@@ -12,7 +12,7 @@ from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant
 from samurai_env.envs.vector import GameVectorEnv
 
-MANY_GAMES = 4096  # with so many, threads are compared
+MANY_GAMES = 4096  # for the comparison of threads
 
 
 class Replay:
@@ -35,7 +35,7 @@ class Replay:
 
     @staticmethod
     def environment(num_envs: int, variant: Variant, threads: int = 1) -> GameVectorEnv:
-        """What `gymnasium.make_vec` gives for a game, without steps spent on resets."""
+        """Make the vector environment of a game by `gymnasium.make_vec`."""
         return GameVectorEnv(
             variant.game.name,
             num_envs,
@@ -46,7 +46,7 @@ class Replay:
         )
 
     def seconds(self, step: Callable[[np.ndarray], Any], clock: Clock) -> float:
-        """How long `step(actions)` takes for all the steps."""
+        """Time `step(actions)` over all the steps."""
         started = clock()
         for row in self.actions:
             step(row)
@@ -67,7 +67,7 @@ class Replay:
 
 
 def replayed(variant: Variant, meter: Meter, num_envs: int) -> list[Figure]:
-    """What the wrapper costs, and what a second thread brings: the same steps made in two ways, in turn."""
+    """Measure the cost of the wrapper and the gain of a second thread: the same steps made in two ways, in turn."""
     few, env = Replay(variant, num_envs, meter), Replay.environment(num_envs, variant)
     name = f"make_vec's env.step over the bare batch call, {num_envs} games"
     figures = [meter.of(name, "x", lambda: few.by_environment(env, time.thread_time) / few.by_batch_call(env))]

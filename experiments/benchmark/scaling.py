@@ -1,4 +1,4 @@
-"""How speed grows with the number of games, players, threads and simulations, and what a game takes of memory."""
+"""Measurements against the number of games, players, threads and simulations, and the memory of a game."""
 
 import tracemalloc
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from samurai_env.games import GAMES
 BATCHES = tuple(4**n for n in range(9))  # 1 to 65,536 games
 THREADS = (1, 2)
 SIMULATIONS = tuple(10**n for n in range(6))  # 1 to 100,000
-MEASURED_GAMES = 4096  # memory is measured on so many
+MEASURED_GAMES = 4096  # for measurements of memory
 
 
 @dataclass
@@ -65,7 +65,7 @@ def by_simulations(variant: Variant, meter: Meter) -> Iterator[Point]:
 
 
 def memory(variant: Variant) -> Memory:
-    """What one game takes; the vector environment's share is measured, not added up."""
+    """Measure the memory of one game, the vector environment's share included."""
     encodings = {name: prod(variant.encoding(name).shape) for name in variant.game.encodings}
     tracemalloc.start()
     settings = {"autoreset_mode": "SameStep", **variant.options}

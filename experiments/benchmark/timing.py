@@ -57,7 +57,7 @@ def used_by_others() -> float:
 
 
 def undisturbed(run: Callable[[], T], again: int = AGAIN) -> tuple[T, bool]:
-    """What `run` gives, and whether it was disturbed; repeated after a moment, up to `again` times, while it is."""
+    """Call `run`, again while other processes disturb it (at most `again` times); return its result and a flag."""
     for attempt in range(1 + again):
         if attempt:
             time.sleep(MOMENT)
@@ -72,7 +72,7 @@ def undisturbed(run: Callable[[], T], again: int = AGAIN) -> tuple[T, bool]:
 
 @dataclass(frozen=True)
 class Meter:
-    """How often and for about how many seconds to measure."""
+    """The number of repetitions of a measurement and their length in seconds."""
 
     repetitions: int = 5
     seconds: float = 0.5

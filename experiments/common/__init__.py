@@ -1,1 +1,1 @@
-"""What several programs share: command line, provenance, worker processes, Markdown."""
+"""Code that several programs share: command line, provenance, worker processes, Markdown."""

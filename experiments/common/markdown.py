@@ -17,7 +17,7 @@ RESULTS = ROOT / "experiments" / "results"
 
 
 class Origin(TypedDict):
-    """What every results file of `experiments.bench` begins with."""
+    """The head of every results file of `experiments.bench`."""
 
     variant: str
     machine: str
@@ -45,7 +45,7 @@ def read(path: Path, form: type[T]) -> T:
 
 
 def origin(found: Origin) -> str:
-    """Where and with what a result was made."""
+    """Describe the machine and the version that made a result."""
     changed = ", with uncommitted changes" if found["commit"].endswith("+") else ""
     return f"Version {found['version']}, commit {found['commit'].rstrip('+')}{changed}; {found['machine']}."
 

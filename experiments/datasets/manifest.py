@@ -1,4 +1,4 @@
-"""What a dataset is made from, and which of its shards are there: `dataset.json` in its folder.
+"""The manifest of a dataset, `dataset.json` in its folder: its origin and the shards that are there.
 
 A shard is two files: `games-00000.parquet`, one row a decision, and `games-00000.txt`, the records of the same games.
 """
@@ -29,7 +29,7 @@ Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
 class Origin(Struct, frozen=True):
-    """What the bytes of every shard depend on, beside its number and how many games it has.
+    """Everything that the bytes of a shard depend on, beside its number and its number of games.
 
     Attributes:
         format: the version of this format.

@@ -1,4 +1,4 @@
-"""What has been played in a tournament, kept in a JSON file with all that is needed to repeat it."""
+"""The games of a tournament so far, kept in a JSON file with all that is needed to repeat them."""
 
 import json
 import platform
@@ -203,7 +203,7 @@ class Results:
 
 
 def _current(found: dict[str, Any]) -> dict[str, Any]:
-    """What a file holds, under the present names: in older files `matchups` are `meetings`."""
+    """Convert a file to the present names: in older files `matchups` are `meetings`."""
     return {"matchups" if key == "meetings" else key: value for key, value in found.items()}
 
 

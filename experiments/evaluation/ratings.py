@@ -20,7 +20,7 @@ Matchups = Mapping[tuple[int, int], np.ndarray]  # (one, others) -> win shares o
 
 @dataclass(frozen=True)
 class Comparison:
-    """Who is compared.
+    """The agents that are compared.
 
     Attributes:
         agents: their number.

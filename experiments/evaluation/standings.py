@@ -1,4 +1,4 @@
-"""How a tournament stands: win shares, ratings, alpha-rank and what a decision of each agent costs."""
+"""Standings of a tournament: win shares, ratings, alpha-rank and the cost of a decision."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Standings:
         ]
 
     def row(self, agent: str, columns: Sequence[str]) -> list[str]:
-        """What there is to tell of an agent, with its win share among copies of each agent in `columns`."""
+        """Make an agent's row, with its win share among copies of each agent in `columns`."""
         cells = [agent]
         if self.ratings:
             cells.append(rating_text(*self.ratings[agent]))
@@ -128,7 +128,7 @@ def standings(
     Args:
         results: what was played.
         agents: who counts.
-        deals: only the first so many deals of each matchup; None for all.
+        deals: only this many deals of each matchup; None for all.
         width: only as many deals of each matchup as `match.stop_after` wants; None for all.
     """
     variant = parse_variant(results.variant)

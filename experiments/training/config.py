@@ -101,7 +101,7 @@ def current_names(saved: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flag_hints() -> dict[str, str]:
-    """What to say of flags that were: by flag, without dashes."""
+    """Map removed flags, without dashes, to hints."""
     present = {field.name for field in fields(Config)}
     hints = {old: f"is now --{new.replace('_', '-')}" for old, new in RENAMED.items() if old not in present}
     return hints | dict.fromkeys(REMOVED, "gained nothing and is gone; commit 1e132cb has it")

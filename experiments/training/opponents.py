@@ -1,4 +1,4 @@
-"""Who decides beside the network: an expert that it imitates, and opponents in the other seats."""
+"""Other players in training: an expert that the network imitates, and opponents in the other seats."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

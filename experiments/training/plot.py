@@ -6,7 +6,7 @@ from experiments.common.cli import save_picture
 
 
 def caption(name: str) -> str:
-    """What an entry of a curve is called."""
+    """Name an entry of a curve."""
     return name.replace("win_share_", "against ").replace("win_rate", "together")
 
 

@@ -1,1 +1,1 @@
-"""What every game shares: the contract, compiled kernels, random numbers, bits, encodings."""
+"""Code that all games share: the contract, compiled kernels, random numbers, bits, encodings."""

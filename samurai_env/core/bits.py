@@ -111,7 +111,7 @@ def first_missing(words, indices, skip):
 @inlined
 def spread(word, out):
     """Write the lowest bits of a word as int8 zeros and ones, as many as `out` has entries (at most 64)."""
-    for i in range(out.shape[0]):  # the compiler makes vectors of this
+    for i in range(out.shape[0]):  # the compiler vectorizes this
         out[i] = (word >> np.uint64(i)) & ONE
 
 

@@ -75,7 +75,7 @@ class Entries:
 
 
 def _name(key: Any) -> str:
-    """What tells an entry from others of its function: a hash of numba's key, which leaves bounds checks out."""
+    """Name an entry: a hash of numba's key, which leaves bounds checks out."""
     checked = numba.config.BOUNDSCHECK  # type: ignore[attr-defined]
     return hashlib.sha256(repr((key, checked)).encode()).hexdigest()
 

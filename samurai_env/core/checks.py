@@ -1,4 +1,4 @@
-"""Checks of what callers hand in: they stand at the public doors, compiled code behind them checks nothing."""
+"""Checks of arguments: they run at the public entry points, since compiled code checks nothing."""
 
 import operator
 from typing import Any

@@ -73,7 +73,7 @@ class Encoding:
             )
 
     def slices(self) -> dict[str, slice]:
-        """Where each block lies on the axis."""
+        """Return the slice of each block on the axis."""
         table, start = {}, 0
         for block in self.blocks:
             table[block.name] = slice(start, start + block.size)
@@ -97,7 +97,7 @@ class Encoding:
         raise IndexError(f"entries are 0 to {self.shape[self.axis] - 1}, not {shown(index)}")
 
     def entity_rows(self) -> np.ndarray:
-        """Where the entries of each entity lie on the axis: int64 (entities, entries of one).
+        """Return the indices of each entity's entries on the axis: int64 (entities, entries of one).
 
         Raises:
             ValueError: the encoding has no entities.
@@ -143,7 +143,7 @@ class Encoding:
 
 
 def block_offsets(encoding: Callable[[int], Encoding], players: Iterable[int]) -> np.ndarray:
-    """Where the blocks of an encoding start, for compiled code: `offsets[n].hand` is the first entry of block `hand`.
+    """Compute where the blocks start, for compiled code: `offsets[n].hand` is the first entry of block `hand`.
 
     A block with rows for entities or players has row r at its start + r times the size of a row.
 

@@ -185,7 +185,7 @@ class Game:
         return self.options[name]
 
     def label(self, option: str) -> str:
-        """What errors call an option."""
+        """Return the name of an option for error messages."""
         return f"option {option} of {self.title}"
 
     def variant(self, num_players: int | None = None, **options: Any) -> "Variant":

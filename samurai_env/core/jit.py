@@ -28,7 +28,7 @@ DISPLAY = "display"  # folders of this name hold no compiled code: editing a col
 
 
 def _record_name(record: numba_types.Record) -> tuple[str, tuple[int]]:
-    """What stands for a record type in the symbols of compiled code: the same in every process."""
+    """Name a record type in the symbols of compiled code, the same in every process."""
     return "Record", (int.from_bytes(hashlib.sha256(record.name.encode()).digest()[:7], "big"),)
 
 

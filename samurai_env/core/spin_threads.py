@@ -105,7 +105,7 @@ def _line() -> np.ndarray:
 
 @dataclass
 class _Signals:
-    """What a worker's thread and its caller share."""
+    """State shared by a worker thread and its caller."""
 
     called: np.ndarray = field(default_factory=_line)
     done: np.ndarray = field(default_factory=_line)
@@ -121,7 +121,7 @@ class _Signals:
 
 
 def _serve(signals: _Signals, keep: Callable[..., None], job: tuple[Any, ...]) -> None:
-    """What a worker's thread does: it steps and waits awake in compiled code, and sleeps here."""
+    """Run a worker thread: it steps and spins in compiled code, and sleeps here."""
     while not signals.stopped:
         signals.asleep = True
         if signals.called[0] == signals.done[0]:

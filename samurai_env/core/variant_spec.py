@@ -50,7 +50,7 @@ def _read(spec: str) -> VariantSpec:
         if not separator:
             raise ValueError(f"{shown(setting)} in {shown(spec)} is not of the form name=value")
         if key in options or (key == "players" and players is not None):
-            raise ValueError(f"{shown(key)} stands twice in {shown(spec)}")
+            raise ValueError(f"{shown(key)} is given twice in {shown(spec)}")
         if key == "players":
             if not re.fullmatch("[0-9]{1,4}", text):
                 raise ValueError(f"the number of players in {shown(spec)} is {shown(text)}, not a number")

@@ -90,7 +90,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Place:
-    """Where something lies in the picture: its middle, and the radius of a circle that fits in."""
+    """A location in the picture: its middle, and the radius of a circle that fits in."""
 
     x: float
     y: float

@@ -22,8 +22,8 @@ from samurai_env.envs.common import (
     check_render_mode,
     close_window,
     ending,
-    make_variant,
     render,
+    variant_from_keywords,
 )
 from samurai_env.envs.spaces import OBSERVATIONS, LegalDiscrete, observation_space, state_space
 from samurai_env.position import IllegalActionError, Position
@@ -70,7 +70,7 @@ class GameAEC(AECEnv):
         check_choice("reward", reward, REWARDS)
         check_choice("observation", observation, OBSERVATIONS)
         check_render_mode(render_mode)
-        self.variant = make_variant(type(self), game, num_players, options)
+        self.variant = variant_from_keywords(type(self), game, num_players, options)
         if viewer is not None and not is_seat(viewer, self.variant.num_players):
             raise ValueError(f"viewer is a seat from 0 to {self.variant.num_players - 1} or None, not {shown(viewer)}")
         self.metadata = {**GameAEC.metadata, "name": f"{game}_v0"}

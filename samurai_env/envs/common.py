@@ -1,4 +1,4 @@
-"""What the three kinds of environment share: options, seeds, the end of a game, pictures."""
+"""Helpers shared by the environments: options, seeds, the end of a game, pictures."""
 
 import inspect
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ ILLEGAL_REWARD = -1.0  # for the seat whose illegal action ends a game, as in Pe
 RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
 
 
-def make_variant(environment: type, game: str, num_players: int | None, options: dict[str, Any]) -> Variant:
+def variant_from_keywords(environment: type, game: str, num_players: int | None, options: dict[str, Any]) -> Variant:
     """The variant of a game named by the keyword arguments of an environment of this class.
 
     Raises:

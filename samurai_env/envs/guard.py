@@ -19,7 +19,7 @@ class Guard:
 
     @staticmethod
     def refusal() -> RuntimeError:
-        """What to raise where `enter(False)` is false."""
+        """Return the error to raise where `enter(False)` is false."""
         return RuntimeError("another thread uses this environment right now: give each thread one of its own")
 
     def __enter__(self) -> None:

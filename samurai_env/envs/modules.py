@@ -1,4 +1,4 @@
-"""What the PettingZoo module of a game contains, such as `samurai_env.samurai_v0`."""
+"""The contents of a game's PettingZoo module, such as `samurai_env.samurai_v0`."""
 
 from collections.abc import Callable
 from typing import Any

@@ -16,7 +16,7 @@ AGENTS_STREAM = np.uint64(0x6167656E74730000)  # and the agents' apart from both
 
 
 class Agent(Protocol):
-    """What `agents.api` calls an agent."""
+    """The interface of an agent, as in `agents.api`."""
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """Choose a legal action for the seat to move in each of several games."""

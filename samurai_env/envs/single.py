@@ -21,8 +21,8 @@ from samurai_env.envs.common import (
     check_render_mode,
     close_window,
     ending,
-    make_variant,
     render,
+    variant_from_keywords,
 )
 from samurai_env.envs.opponents import OPPONENTS_STREAM, Opponent, Player, decision_keys, players_of
 from samurai_env.envs.spaces import OBSERVATIONS, LegalDiscrete, observation_space
@@ -82,7 +82,7 @@ class GameEnv(gymnasium.Env):
         check_choice("observation", observation, OBSERVATIONS)
         check_choice("illegal_action", illegal_action, ILLEGAL_ACTIONS)
         check_render_mode(render_mode)
-        self.variant = make_variant(type(self), game, num_players, options)
+        self.variant = variant_from_keywords(type(self), game, num_players, options)
         players = range(self.variant.num_players)
         if not (seat in ("random", "all") if isinstance(seat, str) else is_seat(seat, len(players))):
             raise ValueError(f"seat is a number from 0 to {players[-1]}, 'random' or 'all', not {shown(seat)}")
@@ -241,15 +241,15 @@ class GameEnv(gymnasium.Env):
         return int(self._chosen[0])
 
     def _observe(self, seat: int) -> dict[str, np.ndarray] | np.ndarray:
-        """What the learner is given of a seat; it is the one to move, or the game is over."""
+        """Return the learner's observation of a seat; it is the one to move, or the game is over."""
         return self.position.observe(seat, self.encoding) if self._boxed else self._seen(seat)
 
     def _seen(self, seat: int) -> dict[str, np.ndarray]:
-        """What a seat sees, with its legal actions."""
+        """Return a seat's observation with its legal actions."""
         return {"observation": self.position.observe(seat, self.encoding), "action_mask": self._mask()}
 
     def _reward(self, seat: int) -> float:
-        """What has come to `seat` since the last call."""
+        """Return the reward of `seat` since the last call."""
         reward = self.position.returns()[seat] if self.position.over else 0.0
         if self._shaped:
             potential = self.position.potential()

@@ -27,9 +27,9 @@ from samurai_env.envs.common import (
     check_choice,
     check_render_mode,
     ending,
-    make_variant,
     random_seed,
     render,
+    variant_from_keywords,
 )
 from samurai_env.envs.compiled.one_learner import desynchronizing
 from samurai_env.envs.guard import Guard
@@ -139,7 +139,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
             raise ValueError(
                 f"num_envs is at most {MAX_GAMES:,} and threads {MAX_THREADS}, not {num_envs} and {threads}"
             )
-        self.variant = make_variant(type(self), game, num_players, options)
+        self.variant = variant_from_keywords(type(self), game, num_players, options)
         self.num_envs = num_envs
         self.encoding = self.variant.encoding_name(encoding)
         self.autoreset_mode = AutoresetMode(autoreset_mode)

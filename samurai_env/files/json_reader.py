@@ -29,7 +29,7 @@ _OTHERS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def read_json(path: str | os.PathLike[str], form: type[T], largest: int = LARGEST) -> T:
-    """What a JSON file holds, in a form.
+    """Read a JSON file as a value of a type.
 
     Args:
         path: the file.
@@ -48,7 +48,7 @@ def read_json(path: str | os.PathLike[str], form: type[T], largest: int = LARGES
 
 
 def parse_json(data: bytes, largest: int = LARGEST) -> Any:
-    """What JSON text holds: objects, lists, strings, finite numbers, True, False and None.
+    """Parse JSON text: objects, lists, strings, finite numbers, True, False and None.
 
     Args:
         data: the text, UTF-8.
@@ -80,7 +80,7 @@ def parse_json(data: bytes, largest: int = LARGEST) -> Any:
 
 
 def in_form(found: Any, form: type[T]) -> T:
-    """What `parse_json` gave, as a value of a type; nothing is taken for what it is not.
+    """Convert the result of `parse_json` to a type, without coercion.
 
     Raises:
         ValueError: it does not have that form; the text says where.
@@ -95,7 +95,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise ValueError(f"the key {shown(twice)} stands twice in an object")
+        raise ValueError(f"the key {shown(twice)} is given twice in an object")
     return found
 
 

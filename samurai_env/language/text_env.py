@@ -24,7 +24,7 @@ _STRIP = " \t`*\"'."
 
 @dataclass(frozen=True)
 class Reply:
-    """What became of a reply.
+    """The outcome of a reply.
 
     Attributes:
         seat: who replied.

@@ -234,7 +234,7 @@ def test_estimate_is_not_narrower_than_wilson():
         ("ppo", "ppo takes the path of a network"),
         ("untrained:1", "takes no argument"),
         ("puct:200", "puct needs the path of a network, as in puct:200,net=runs/first"),
-        ("mcts:10,c_puct=1,c_puct=2", "setting c_puct stands twice"),
+        ("mcts:10,c_puct=1,c_puct=2", "setting c_puct is given twice"),
         ("counsel", "'counsel' is an old spelling; write 'lookahead'"),
         ("search:a/b:20,mix=1", "'search:a/b:20,mix=1' is an old spelling; write 'puct:20,net=a/b,rollout_weight=1'"),
         ("mcts:10,depth=16,greedy=1", "write 'mcts:10,rollout_depth=16,rollout_greedy=1'"),

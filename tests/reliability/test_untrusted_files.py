@@ -54,7 +54,7 @@ def test_values_are_shown_on_one_short_line(value) -> None:
         (b"[" * 100_000, f"nested more than {DEEPEST} deep"),
         (b'{"a":' * 100_000, f"nested more than {DEEPEST} deep"),
         (b"[" + b"[]," * MOST + b"[]]", "lists and objects"),
-        (b'{"a": 1, "a": 2}', "the key 'a' stands twice"),
+        (b'{"a": 1, "a": 2}', "the key 'a' is given twice"),
         (b"[NaN]", "NaN is no number"),
         (b"[-Infinity]", "Infinity is no number"),
         (b"[1e999]", "1e999 is no number"),

@@ -64,7 +64,7 @@ def one_core() -> None:
 
 
 def meter_from_command_line() -> Meter:
-    """What `experiments.bench` hands to each script."""
+    """Read the arguments that `experiments.bench` gives each script."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.5)

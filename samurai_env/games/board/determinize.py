@@ -75,7 +75,7 @@ def picking(state, seat):
 
 @jit
 def fill(state, seat, row):
-    """Write a player's unseen tiles into a row, by kind: what is drawn from it must not hang on what was hidden."""
+    """Write a player's unseen tiles into a row, by kind: what is drawn from it must not depend on what was hidden."""
     filled = 0
     for kind in range(KINDS):
         for _ in range(state.unseen[seat, kind]):

@@ -1,4 +1,4 @@
-"""What of a state follows from its other fields, so that a forged one is found out."""
+"""Consistency checks between the fields of a state, which find forged states."""
 
 from collections.abc import Iterator
 
@@ -125,7 +125,7 @@ def _figures(states: np.ndarray, n: int, towns: int) -> Iterator[tuple[str, np.n
 def _decisions(
     states: np.ndarray, seat: np.ndarray, standing: np.ndarray, running: np.ndarray
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Who chooses a tile can play one, and what an exchange has begun with is there."""
+    """Check that a seat at its choice of tile can play one, and that what an exchange began with is there."""
     rows, phase, full = np.arange(len(states)), states["phase"], states["land_free"] == 0
     kinds, movable = states["kinds"][rows, seat], states["movable"][rows, seat]
     kinds = np.where(states["plain_played"] > 0, kinds & QUICK, kinds)

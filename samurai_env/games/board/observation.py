@@ -31,7 +31,7 @@ HIDDEN = -1  # a captured count that the observer may not see
 
 
 def _player_blocks(players: tuple[int, ...]) -> list[Block]:
-    """What is known of a player; `players` is the leading axis, if any."""
+    """The blocks of a player; `players` is the leading axis, if any."""
     by = "by player; " if players else ""
     return [
         Block("unseen", (*players, KINDS), (0, 2), by + "tiles in hand and supply together, by kind"),

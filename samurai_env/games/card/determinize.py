@@ -36,7 +36,7 @@ def determinize(state, seat, rng):
 
 @jit
 def reshuffle(rng, row, kinds):
-    """Shuffle a row of numbers below `kinds`, sorted first: what comes out must not hang on what was hidden."""
+    """Shuffle a row of numbers below `kinds`, sorted first: the result must not depend on what was hidden."""
     sorted_up_to = 0
     for kind in range(kinds):
         for i in range(sorted_up_to, row.shape[0]):

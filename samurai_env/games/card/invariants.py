@@ -1,4 +1,4 @@
-"""What of a state follows from its other fields, so that a forged one is found out."""
+"""Consistency checks between the fields of a state, which find forged states."""
 
 from collections.abc import Iterator
 

@@ -1,10 +1,9 @@
 """Observations, int8: the encodings `flat`, `tokens` and `planes`.
 
 Seat-relative: player 0 of an observation is the observer, player 1 the next seat clockwise, and so on. Villages stand
-in
-their order of laying, as in the action ids. An observation is a function of what the seat may know; the tests hold each
-against determinization. The functions that write get `at`, the offsets of the encoding's blocks, and expect zeros where
-they write nothing.
+in their order of laying, as in the action ids. An observation is a function of what the seat may know; the tests hold
+each against determinization. The functions that write get `at`, the offsets of the encoding's blocks, and expect zeros
+where they write nothing.
 """
 
 from functools import cache
@@ -38,7 +37,7 @@ STRONGEST = int(STRENGTH.max())
 
 
 def _village_blocks(n: int, rows: tuple[int, ...]) -> list[Block]:
-    """What is known of a village; `rows` is the leading axis, if any."""
+    """The blocks of a village; `rows` is the leading axis, if any."""
     by = "by village; " if rows else "village: "
     return [
         Block("laid", rows or (1,), (0, 1), by + "it lies on the table; all of the following is 0 if not"),
@@ -53,7 +52,7 @@ def _village_blocks(n: int, rows: tuple[int, ...]) -> list[Block]:
 
 
 def _player_blocks(rows: tuple[int, ...]) -> list[Block]:
-    """What is known of a player; `rows` is the leading axis, if any."""
+    """The blocks of a player; `rows` is the leading axis, if any."""
     by = "by player; " if rows else ""
     return [
         Block("unseen", (*rows, KINDS), (0, CARDS), by + "cards in hand and stack together, by kind"),

@@ -45,7 +45,7 @@ RESULT_NAMES = np.array(RESULTS, object)
 
 
 def describe_results(states: np.ndarray) -> dict[str, np.ndarray]:
-    """How games ended, and the score with the grade of the level (`7++`; empty if lost)."""
+    """Describe how games ended, with the score and the grade of the level (`7++`; empty if lost)."""
     points, grades = np.zeros(len(states), np.int64), np.full(len(states), "", object)
     for i in np.flatnonzero(states["result"] == WON):
         points[i] = score(states[i])

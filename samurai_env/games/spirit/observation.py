@@ -48,13 +48,13 @@ from samurai_env.games.spirit.state import (
     UNSEEN,
 )
 
-LINE = 12  # so many cards of a combat line are in `flat`
-LOOK = 3  # so many raiders from the top, if they lie open
+LINE = 12  # cards of a combat line in `flat`
+LOOK = 3  # raiders from the top, if they lie open
 HIGHEST = 127  # larger totals are written so
 
 
 def _face(name: str, shape: tuple[int, ...], of: str) -> list[Block]:
-    """What is printed on a card; all zero for no card."""
+    """The print on a card; all zero for no card."""
     return [
         Block(f"{name}_value", (*shape, 1), (0, 6), f"{of}: value"),
         Block(f"{name}_symbol", (*shape, len(SYMBOLS)), (0, 1), f"{of}: one-hot symbol: {', '.join(SYMBOLS)}"),
@@ -67,7 +67,7 @@ FACE = 2 + len(SYMBOLS) + len(ICONS)  # entries of a card's face
 
 
 def _faces() -> np.ndarray:
-    """What is printed on each card as a row, after a row of zeros for no card (card number -1)."""
+    """The print on each card as a row, after a row of zeros for no card (card number -1)."""
     rows = np.zeros((CARDS + 1, FACE), np.int8)
     for card in range(CARDS):
         row = rows[card + 1]
@@ -95,7 +95,7 @@ def write_face(card, out, i):
 
 
 def _player_blocks(players: tuple[int, ...]) -> list[Block]:
-    """What is known of a player; `players` is the leading axis, if any."""
+    """The blocks of a player; `players` is the leading axis, if any."""
     by = "by player; " if players else ""
 
     def number(name: str, limits: tuple[int, int], meaning: str) -> Block:
@@ -291,7 +291,7 @@ FLAT = block_offsets(flat, range(1, MOST + 1))
 
 @inlined
 def hidden_in_stacks(zone, known):
-    """What `hidden_state` is for a card that does not lie in the box, from the fields `where` and `known`."""
+    """Compute `hidden_state` of a card that is not in the box, from the fields `where` and `known`."""
     stacked = (zone == RAIDERS) | (zone == INTRUDER_STACK)
     return stacked * ((known != PLACE_KNOWN) + ((known != PLACE_KNOWN) & (known != UNSEEN)))
 

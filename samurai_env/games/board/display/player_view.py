@@ -1,4 +1,4 @@
-"""What a viewer may see of a state, as plain Python data, and the words for it: for pictures and text alike."""
+"""The part of a state that a viewer may see, as plain Python data and words, for pictures and text alike."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -171,7 +171,7 @@ def _spot_text(state: np.void, action: int, word: str = "of") -> str:
 
 
 def decision(state: np.void) -> str:
-    """What is to be decided now and by whom, or how the game ended."""
+    """Describe the decision that is due, or how the game ended."""
     if state["over"]:
         won = [seat for seat in range(state["hand"].shape[0]) if int(state["winners"]) >> seat & 1]
         return f"Game over: {seats_text(won)} {'share the win' if len(won) > 1 else 'wins'}"

@@ -24,7 +24,7 @@ TOWN_LINE = {1: 1.2, 2: 2.2, 3: 3.4}
 
 @dataclass(frozen=True)
 class Frame:
-    """Where the hexes lie in the picture."""
+    """The layout of the hexes in the picture."""
 
     radius: float
     col: int
@@ -89,7 +89,7 @@ def scene(state: np.void, viewer: int | None = None, last: Sequence[int] = ()) -
 
 
 def _places(state: np.void, where: Frame) -> dict[int, Place]:
-    """Where the actions that name a hex, or a figure on one, are shown."""
+    """Locate the actions that name a hex, or a figure on one."""
     n = state["hand"].shape[0]
     centers = {place.label: where.center(place) for place in hexes_in_play(n)}
     labels = {action: player_view.hex_of(state, action) for action in range(int(ACTIONS[n]))}

@@ -116,5 +116,5 @@ def count(kind: int, amount: int | None, x: float, y: float, size: float) -> lis
 
 
 def counts(amounts: tuple[int | None, ...], x: float, y: float, size: float, step: float) -> list[Shape]:
-    """How many figures there are of each kind, side by side."""
+    """Draw the number of figures of each kind, side by side."""
     return [shape for kind in range(len(FIGURES)) for shape in count(kind, amounts[kind], x + kind * step, y, size)]

@@ -123,7 +123,7 @@ def _tiles(kinds: tuple[int, ...]) -> str:
 
 
 def legend(x: float, y: float) -> list[Shape]:
-    """What the signs mean; `y` is the middle of the first line."""
+    """Draw the legend; `y` is the middle of the first line."""
     drawn: list[Shape] = []
     for kind, name in enumerate(FIGURES):
         drawn += shapes.figure(kind, x + 12 + 96 * kind, y, 10)

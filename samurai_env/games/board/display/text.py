@@ -82,7 +82,7 @@ def _line(width: int, words: dict[int, str]) -> str:
 
 
 def _cells(state: np.void) -> dict[str, str]:
-    """What stands on each hex in play, by its label."""
+    """Write the contents of each hex in play, by its label."""
     n = state["hand"].shape[0]
     cells = {h.label: TERRAIN[h.terrain] for h in hexes_in_play(n)}
     for index, place in enumerate(SETTLEMENT[: SETTLEMENTS[n]]):
@@ -104,7 +104,7 @@ def _settlement(state: np.void, index: int, place: Hex) -> str:
 
 
 def _named(state: np.void) -> str:
-    """Where the named cities lie."""
+    """List the hexes of the named cities."""
     names = player_view.settlement_names(state["hand"].shape[0])
     return "Cities   " + "   ".join(f"{name} {label}" for label, name in names.items())
 

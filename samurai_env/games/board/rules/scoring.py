@@ -1,4 +1,4 @@
-"""Who wins ("End and winner")."""
+"""The winners of a game ("End and winner")."""
 
 import numpy as np
 

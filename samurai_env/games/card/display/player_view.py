@@ -1,4 +1,4 @@
-"""What a viewer may see of a state, as plain Python data, and the words for it: for pictures and text alike."""
+"""The part of a state that a viewer may see, as plain Python data and words, for pictures and text alike."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -94,7 +94,7 @@ def _shapes(village_card: int) -> tuple[int, ...]:
 
 
 def place_of(state: np.void, cell: int) -> Place:
-    """Where a cell lies: steps east and south of the first village."""
+    """Return the place of a cell: steps east and south of the first village."""
     village, side = divmod(cell, 4)
     return int(state["village_x"][village] + STEP_X[side]), int(state["village_y"][village] + STEP_Y[side])
 
@@ -185,7 +185,7 @@ def ending(state: np.void) -> str:
 
 
 def decision(state: np.void, viewer: int | None = None) -> str:
-    """What is to be decided now and by whom, or how the game ended."""
+    """Describe the decision that is due, or how the game ended."""
     n, seat, phase = state["hand"].shape[0], int(state["seat"]), state["phase"]
     if state["over"]:
         won = [seat for seat in range(n) if int(state["winners"]) >> seat & 1]

@@ -19,7 +19,7 @@ CARD_SHARE = 0.46  # half a card's width, in steps
 
 @dataclass(frozen=True)
 class Frame:
-    """Where the places lie in the picture."""
+    """The layout of the places in the picture."""
 
     step: float
     x: float

@@ -89,7 +89,7 @@ def _cards(kinds: tuple[int, ...]) -> str:
 
 
 def legend(x: float, y: float) -> list[Shape]:
-    """What the signs mean; `y` is the middle of the first line."""
+    """Draw the legend; `y` is the middle of the first line."""
     drawn: list[Shape] = []
     for shape, name in enumerate(SHAPES):
         drawn += shapes.stone(shape, x + 10 + 96 * shape, y, 9)

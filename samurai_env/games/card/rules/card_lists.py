@@ -65,13 +65,13 @@ class VillageCard(Struct):
 
 
 class InfluenceCards(Struct):
-    """Where the file has its influence cards."""
+    """The influence cards in the file."""
 
     cards: list[InfluenceCard]
 
 
 class VillageCards(Struct):
-    """Where the file has its village cards."""
+    """The village cards in the file."""
 
     cards: list[VillageCard]
 

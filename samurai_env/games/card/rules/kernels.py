@@ -45,7 +45,7 @@ def cell_y(state, cell):
 
 @jit
 def villages_near(state, x, y, steps):
-    """Bit set of the villages that lie so many steps from a place."""
+    """Bit set of the villages that lie this many steps from a place."""
     near = EMPTY
     for village in range(VILLAGES):  # without a branch, so that the compiler makes vectors of it
         away = distance(state.village_x[village] - x, state.village_y[village] - y)
@@ -187,7 +187,7 @@ def waiting_side(state, choice):
             if choice == 0:
                 return side
             choice -= 1
-    return -1  # not so many are waiting: not a legal call
+    return -1  # fewer are waiting: not a legal call
 
 
 @jit

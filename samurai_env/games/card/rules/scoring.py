@@ -1,4 +1,4 @@
-"""Who takes a stone ("A turn", 2) and who wins ("End and winner")."""
+"""Stones for scored villages ("A turn", 2) and the winners ("End and winner")."""
 
 import numpy as np
 

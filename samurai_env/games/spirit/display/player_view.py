@@ -51,7 +51,7 @@ QUESTIONS = {
 
 @dataclass(frozen=True)
 class Card:
-    """What is printed on a card: `icons` by name, `symbol` by name or empty; `number` tells cards apart."""
+    """The print on a card: `icons` by name, `symbol` by name or empty; `number` tells cards apart."""
 
     number: int
     value: int
@@ -128,7 +128,7 @@ def title(state: np.void) -> str:
 
 
 def village(state: np.void) -> list[tuple[str, str]]:
-    """What stands and how many cards lie where, as names and values."""
+    """List the parts of the village and the sizes of the stacks, as names and values."""
     backs = " ".join(f"{back}{int(count)}" for back, count in zip(BACKS, state["farmsteads"], strict=True))
     families = ", ".join(name for name, there in zip(FAMILIES, state["families"], strict=True) if there)
     discarded = int(np.sum(state["where"] == DISCARD_PILE))
@@ -179,7 +179,7 @@ def last_move(state: np.void, last: Sequence[int]) -> str:
 
 
 def decision(state: np.void) -> str:
-    """Who decides what, or how the game has ended."""
+    """Describe the decision that is due and its seat, or how the game ended."""
     if state["over"]:
         result = int(state["result"])
         if result == WON:

@@ -108,7 +108,7 @@ def _village(state: np.void, last: str, marked: int) -> list[Shape]:
 
 
 def _legend(x: float, y: float) -> list[Shape]:
-    """What the signs mean, side by side."""
+    """Draw the legend, side by side."""
     shapes: list[Shape] = []
     for sign, meaning in LEGEND:
         if sign == "flame":

@@ -64,7 +64,7 @@ def _samurai(one: player_view.Samurai) -> list[str]:
 
 
 def _talents(state: np.void) -> list[str]:
-    """What the samurai in play can do, and what open tokens lend."""
+    """List the talents of the samurai in play and of the open tokens."""
     lines = []
     for one in player_view.samurai(state):
         talent, *kiai = TALENTS[one.name]
@@ -73,7 +73,7 @@ def _talents(state: np.void) -> list[str]:
 
 
 def _penalties(state: np.void) -> list[str]:
-    """What the penalties mean that stand on cards of the lines, in the hand or open among the raiders."""
+    """Explain the penalties on cards of the lines, in the hand and open among the raiders."""
     cards = [card for one in player_view.samurai(state) for card in one.line] + [
         card for _, card in player_view.opened(state)
     ]

@@ -52,7 +52,7 @@ BONUS_HEAL, BONUS_BARRICADE, BONUS_INTRUDER = range(len(FAMILIES))
 
 
 def _beside_players(key: str) -> np.ndarray:
-    """What a level adds to the number of players ("players+3", "players", "players-1")."""
+    """Read the number that a level adds to the number of players ("players+3", "players", "players-1")."""
     return np.array([int(level[key].removeprefix("players") or 0) for level in _FACTS["difficulty"]], np.int8)
 
 

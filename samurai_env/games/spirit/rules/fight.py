@@ -1,11 +1,10 @@
 """Fighting a raider: attack, defend, and the talents that put the card elsewhere ("Fight", "Talents")."""
 
-from samurai_env.core.bits import bit
+from samurai_env.core.bits import EMPTY, bit
 from samurai_env.core.jit import jit
 from samurai_env.games.spirit.actions import ATTACK, DEFEND, DISCARD, FIGHT, NONE, REPLACE
 from samurai_env.games.spirit.rules.cards import DAISUKE, HEIHACHI, KATSUSHIRO, KIKUCHIYO, KYUZO, NOTHING, SYMBOL, VALUE
 from samurai_env.games.spirit.rules.table import (
-    NOBODY,
     add_to_line,
     ask,
     beyond_kiai,
@@ -82,7 +81,7 @@ def ask_card(state):
 @jit
 def takers(state):
     """The neighbours to whom the card may be passed on: in the round, and not had it in this fight."""
-    seat, choices = state.holder, NOBODY
+    seat, choices = state.holder, EMPTY
     for neighbour in (left_neighbour(state, seat), right_neighbour(state, seat)):
         if in_round(state, neighbour) and (state.had >> neighbour) & 1 == 0:
             choices |= player_bit(state, seat, neighbour)

@@ -7,11 +7,10 @@ place. What is open is offered as a set of actions; a set of one is carried out 
 
 import numpy as np
 
-from samurai_env.core.bits import lowest
+from samurai_env.core.bits import EMPTY, lowest
 from samurai_env.core.jit import jit
 from samurai_env.games.spirit.rules import kiai, round_end, setup, turn
 from samurai_env.games.spirit.rules.cards import MOST, NOTHING
-from samurai_env.games.spirit.rules.table import NOBODY
 from samurai_env.games.spirit.rules.village import end_game
 from samurai_env.games.spirit.state import HATS, OFFER, SUPPORT_TO, TRUNCATED, WON
 
@@ -22,7 +21,7 @@ LONGEST = np.array([0] + [500 + 500 * n for n in range(1, MOST + 1)], np.int64)
 @jit
 def legal(state, words):
     """Write the legal actions as bits into `words` (uint64, enough words for all action ids); none once over."""
-    words[:] = NOBODY
+    words[:] = EMPTY
     words[0] = state.choices
 
 
@@ -41,7 +40,7 @@ def go_on(state):
     while not state.over:
         if state.card != NOTHING:
             state.moved = state.card
-        if state.choices != NOBODY:  # a question that the last answer has led to
+        if state.choices != EMPTY:  # a question that the last answer has led to
             pass
         elif state.nested > 0:
             kiai.advance(state)
@@ -50,10 +49,10 @@ def go_on(state):
         else:
             round_end.advance(state)
         choices = state.choices
-        if choices != NOBODY:
-            if choices & (choices - np.uint64(1)) != NOBODY:
+        if choices != EMPTY:
+            if choices & (choices - np.uint64(1)) != EMPTY:
                 return
-            state.choices = NOBODY
+            state.choices = EMPTY
             answer(state, lowest(choices))
 
 
@@ -64,7 +63,7 @@ def step(state, action):
     seat = state.seat
     state.mover = seat
     state.moved = state.card
-    state.choices = NOBODY
+    state.choices = EMPTY
     answer(state, action)
     go_on(state)
     state.half_made = 0

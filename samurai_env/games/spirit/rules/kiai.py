@@ -5,7 +5,7 @@ The Kiai that are going on lie one inside the other; only the innermost moves. I
 
 import numpy as np
 
-from samurai_env.core.bits import bit
+from samurai_env.core.bits import EMPTY, bit
 from samurai_env.core.jit import jit
 from samurai_env.games.spirit.actions import ATTACK, KIAI, NONE, TOKEN0, TOP0
 from samurai_env.games.spirit.rules import fight, turn
@@ -25,7 +25,6 @@ from samurai_env.games.spirit.rules.cards import (
     SYMBOL,
 )
 from samurai_env.games.spirit.rules.table import (
-    NOBODY,
     add_to_line,
     ask,
     beyond_kiai,
@@ -106,7 +105,7 @@ def can_do_something(state, i):
     samurai = state.who[seat]
     room = state.barricades < state.most_barricades
     if samurai == HEIHACHI:
-        return room or (side == ANIMAL and wounded_players(state, seat) != NOBODY)
+        return room or (side == ANIMAL and wounded_players(state, seat) != EMPTY)
     if samurai == GOROBEI:
         return state.raiders_left > 0
     if samurai == KANBEI:
@@ -114,9 +113,9 @@ def can_do_something(state, i):
     if samurai == KATSUSHIRO:  # a single raider that lies open already is not news
         return state.raiders_left > 1 or (state.raiders_left == 1 and state.known[state.raiders[0]] != PLACE_KNOWN)
     if samurai == KYUZO:
-        return lendable(state) != NOBODY or (side == ANIMAL and room)
+        return lendable(state) != EMPTY or (side == ANIMAL and room)
     if samurai == DAISUKE:
-        return others_in_round(state, seat, seat) != NOBODY
+        return others_in_round(state, seat, seat) != EMPTY
     return True  # Kikuchiyo: at least the own line has a card
 
 
@@ -127,8 +126,8 @@ def use(state, i):
     samurai = state.who[seat]
     if samurai == DAISUKE or samurai == KIKUCHIYO:
         second = state.kiai_stage[i] == SECOND_USE
-        choices = NOBODY if second and side == HUMAN else lines(state, seat)
-        if choices == NOBODY or state.kiai_uses[i] == 2:
+        choices = EMPTY if second and side == HUMAN else lines(state, seat)
+        if choices == EMPTY or state.kiai_uses[i] == 2:
             state.kiai_stage[i] = KIAI_OVER
         else:
             phase = GIVER if samurai == DAISUKE else REMOVAL
@@ -195,7 +194,7 @@ def answer(state, action):
 @jit
 def wounded_players(state, asked):
     """The actions of `asked` that name a samurai with a wound token, in the round or out of it."""
-    choices = NOBODY
+    choices = EMPTY
     for seat in range(state.players):
         if state.wounded[seat]:
             choices |= player_bit(state, asked, seat)
@@ -204,9 +203,9 @@ def wounded_players(state, asked):
 
 @jit
 def ask_heal(state, i):
-    """Who loses a wound token, if anybody."""
+    """Ask who loses a wound token, if anybody."""
     choices = wounded_players(state, state.kiai_seat[i])
-    if choices == NOBODY:
+    if choices == EMPTY:
         state.kiai_stage[i] = KIAI_OVER
     else:
         ask(state, state.kiai_seat[i], HEAL, choices | bit(NONE))
@@ -218,7 +217,7 @@ def ask_heal(state, i):
 @jit
 def lines(state, asked):
     """The actions of `asked` that name a samurai in the round with a card in the combat line."""
-    choices = NOBODY
+    choices = EMPTY
     for seat in range(state.players):
         if in_round(state, seat) and state.last[seat] != NOTHING:
             choices |= player_bit(state, asked, seat)
@@ -264,21 +263,21 @@ def put_moved(state, i, action):
 @jit
 def lendable(state):
     """The actions that name a support token lying with its owner, in the round, whom others could give it to."""
-    choices = NOBODY
+    choices = EMPTY
     for samurai in range(MOST):
         owner = state.seat_of[samurai]
         if owner < 0 or (state.away >> samurai) & 1 or not in_round(state, owner):
             continue
-        if others_in_round(state, owner, owner) != NOBODY:
+        if others_in_round(state, owner, owner) != EMPTY:
             choices |= bit(TOKEN0 + samurai)
     return choices
 
 
 @jit
 def ask_token(state, i):
-    """Which token; on the animal side none will do as well."""
+    """Ask which token is lent; on the animal side none is allowed, too."""
     choices = lendable(state)
-    if choices == NOBODY:
+    if choices == EMPTY:
         state.kiai_stage[i] = KIAI_OVER
     else:
         ask(state, state.kiai_seat[i], TOKEN, choices | bit(NONE) if state.kiai_side[i] == ANIMAL else choices)
@@ -289,7 +288,7 @@ def ask_token(state, i):
 
 @jit
 def ask_top(state, i):
-    """Which of the opened cards not yet in order lies next, from the top; the last one needs no word."""
+    """Ask which of the opened cards not yet in order lies next, from the top; the last one is not asked for."""
     rest = state.kiai_b[i] - state.kiai_a[i]
     if rest < 2:
         state.kiai_stage[i] = KIAI_OVER

@@ -15,7 +15,7 @@ from samurai_env.games.spirit.state import RANDOM, TWO_PLAYER_RULES
 
 @dataclass(frozen=True)
 class Seating(Option):
-    """Which samurai sits on seat 0, 1, ...: `random` (drawn by the game's seed) or their names, one a seat."""
+    """The samurai on seat 0, 1, ...: `random` (drawn by the game's seed) or their names, one a seat."""
 
     def check(self, label: str, value: Any, num_players: int) -> Any:
         """`random` or a tuple of names.
@@ -41,7 +41,7 @@ class Seating(Option):
         return value if value == "random" else ",".join(value)
 
     def parse(self, label: str, text: str) -> Any:
-        """What `text` wrote; names are looked at by `check`."""
+        """Read what `text` wrote; `check` looks at the names."""
         return text if text == "random" else tuple(text.split(","))
 
 

@@ -1,6 +1,6 @@
 """Step A of a turn: the penalty of the last card of the own combat line ("Step A")."""
 
-from samurai_env.core.bits import bit
+from samurai_env.core.bits import EMPTY, bit
 from samurai_env.core.jit import jit
 from samurai_env.core.rng import shuffle
 from samurai_env.games.spirit.actions import ICON_ID, IGNORE, SUFFER, SYMBOL0
@@ -26,7 +26,6 @@ from samurai_env.games.spirit.rules.cards import (
 )
 from samurai_env.games.spirit.rules.fight import attack
 from samurai_env.games.spirit.rules.table import (
-    NOBODY,
     ask,
     discard,
     draw_raider,
@@ -154,11 +153,11 @@ def recycle(state):
 @jit
 def ask_defender(state):
     """The active samurai has to discard a card of the left side."""
-    choices = NOBODY
+    choices = EMPTY
     for symbol in range(len(SYMBOLS)):
         if state.left[state.active, symbol] != NOTHING:
             choices |= bit(SYMBOL0 + symbol)
-    if choices == NOBODY:
+    if choices == EMPTY:
         wound(state, state.active)
     else:
         ask(state, state.active, DEFENDER, choices)

@@ -3,9 +3,7 @@
 Every function takes one state (`state`, see `state.py`); those that move a card keep `where` and the totals right.
 """
 
-import numpy as np
-
-from samurai_env.core.bits import bit
+from samurai_env.core.bits import EMPTY, bit
 from samurai_env.core.jit import jit
 from samurai_env.games.spirit.actions import PLAYER0
 from samurai_env.games.spirit.rules.cards import KIAI, NOTHING, VALUE
@@ -20,8 +18,6 @@ from samurai_env.games.spirit.state import (
     RAIDERS,
 )
 
-NOBODY = np.uint64(0)  # no action at all
-
 # --- Who ---
 
 
@@ -33,7 +29,7 @@ def in_round(state, seat):
 
 @jit
 def seats_on(state, seat, ahead):
-    """The seat so many places (at most as many as there are players) on in turn order."""
+    """The seat this many places (at most as many as there are players) on in turn order."""
     seat += ahead
     return seat - state.players if seat >= state.players else seat  # a remainder would take longer
 
@@ -87,7 +83,7 @@ def has_talent(state, seat, samurai):
 
 @jit
 def turn_over(stack, size):
-    """Turn a stack of so many cards over as it lies: the first card becomes the last."""
+    """Turn a stack of this many cards over as it lies: the first card becomes the last."""
     for i in range(size // 2):
         stack[i], stack[size - 1 - i] = stack[size - 1 - i], stack[i]
 
@@ -246,7 +242,7 @@ def named_seat(state, action):
 @jit
 def others_in_round(state, asked, seat):
     """The actions of `asked` that name a samurai in the round other than `seat`."""
-    choices = NOBODY
+    choices = EMPTY
     for other in range(state.players):
         if other != seat and in_round(state, other):
             choices |= player_bit(state, asked, other)

@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from samurai_env.core.bits import bit
+from samurai_env.core.bits import EMPTY, bit
 from samurai_env.core.jit import jit
 from samurai_env.games.spirit.actions import FIGHT, NONE, PASS, SUPPORT, TOKEN0
 from samurai_env.games.spirit.rules import fight, penalties
 from samurai_env.games.spirit.rules.table import (
-    NOBODY,
     NOTHING,
     ask,
     beyond_kiai,
@@ -46,7 +45,7 @@ def start(state, seat):
 
 @jit
 def clear_penalties(state):
-    """What step A is about and what it forbids is forgotten with the turn."""
+    """Forget, at the end of the turn, what step A is about and what it forbids."""
     state.penalty_card = NOTHING
     state.icons[:] = NOTHING
     state.icon = 0
@@ -130,7 +129,7 @@ def ask_action(state):
     else:
         choices = bit(PASS) | bit(FIGHT)
         token_here = (state.away >> state.who[seat]) & 1 == 0
-        if token_here and not state.no_support and others_in_round(state, seat, seat) != NOBODY:
+        if token_here and not state.no_support and others_in_round(state, seat, seat) != EMPTY:
             choices |= bit(SUPPORT)
     ask(state, seat, ACTION, choices)
 
