@@ -1,11 +1,11 @@
 """What a position asks, worked out again from its other fields: a forged question is found out by it."""
 
-from samurai_env.core.bits import bit
+from samurai_env.core.bits import EMPTY, bit
 from samurai_env.core.jit import jit
 from samurai_env.games.spirit.actions import SUPPORT, TOKEN0
 from samurai_env.games.spirit.rules import fight, kiai, penalties, turn
 from samurai_env.games.spirit.rules.cards import CARDS, GOROBEI, KANBEI, NOTHING, VALUE
-from samurai_env.games.spirit.rules.table import NOBODY, ask, has_talent, others_in_round, player_bit
+from samurai_env.games.spirit.rules.table import ask, has_talent, others_in_round, player_bit
 from samurai_env.games.spirit.state import (
     ACTION,
     CARD,
@@ -33,7 +33,7 @@ def asks_the_same(state):
     The game must run, and stage and Kiai fit the phase (`invariants`).
     """
     phase, seat, choices = state.phase, state.seat, state.choices
-    state.choices = NOBODY
+    state.choices = EMPTY
     if phase < OFFER:
         ask_in_turn(state, phase)
     else:
@@ -51,7 +51,7 @@ def ask_in_turn(state, phase):
         card, first, second, icon = state.penalty_card, state.icons[0], state.icons[1], state.icon
         penalties.start(state)
         if (card, first, second, icon) != (state.penalty_card, state.icons[0], state.icons[1], state.icon):
-            state.choices = NOBODY
+            state.choices = EMPTY
     elif phase == PENALTY:
         ignores = KANBEI if VALUE[state.penalty_card] & 1 else GOROBEI
         if state.icon < 2 and state.icons[state.icon] != NOTHING and has_talent(state, active, ignores):
@@ -62,8 +62,8 @@ def ask_in_turn(state, phase):
         turn.ask_action(state)
     elif phase == SUPPORT_TO:
         turn.ask_action(state)
-        may = state.choices & bit(SUPPORT) != NOBODY
-        ask(state, active, SUPPORT_TO, others_in_round(state, active, active) if may else NOBODY)
+        may = state.choices & bit(SUPPORT) != EMPTY
+        ask(state, active, SUPPORT_TO, others_in_round(state, active, active) if may else EMPTY)
     elif phase == CARD:
         fight.ask_card(state)
     elif phase == SECOND_FIGHT:
@@ -82,16 +82,16 @@ def ask_in_kiai(state, phase, i):
         kiai.ask_token(state, i)
     elif phase == TOKEN_TO:
         kiai.ask_token(state, i)
-        may = state.choices & bit(TOKEN0 + state.kiai_a[i]) != NOBODY
+        may = state.choices & bit(TOKEN0 + state.kiai_a[i]) != EMPTY
         owner = state.seat_of[state.kiai_a[i]]
-        ask(state, seat, TOKEN_TO, others_in_round(state, seat, owner) if may else NOBODY)
+        ask(state, seat, TOKEN_TO, others_in_round(state, seat, owner) if may else EMPTY)
     elif phase == TOP:
         kiai.ask_top(state, i)
     else:
         kiai.use(state, i)
         if phase == RECEIVER:
-            may = state.choices & player_bit(state, seat, state.kiai_a[i]) != NOBODY
-            ask(state, seat, RECEIVER, others_in_round(state, seat, state.kiai_a[i]) if may else NOBODY)
+            may = state.choices & player_bit(state, seat, state.kiai_a[i]) != EMPTY
+            ask(state, seat, RECEIVER, others_in_round(state, seat, state.kiai_a[i]) if may else EMPTY)
 
 
 @jit
