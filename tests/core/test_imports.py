@@ -20,7 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "samurai_env"
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 ALIASES = {"samurai_env.agents", "samurai_env.experiments"}  # other names of the clone's folders
-MODULES = [module.name for module in walk_packages([str(PACKAGE)], "samurai_env.") if module.name not in ALIASES]
+ADAPTERS = {"samurai_env.language.textarena_env"}  # for packages that only their users have
+OPTIONAL = {"display": {"aggdraw", "PIL", "pygame"}, "language": {"mcp", "textarena"}}  # by folder
+MODULES = [m.name for m in walk_packages([str(PACKAGE)], "samurai_env.") if m.name not in ALIASES | ADAPTERS]
 
 # Never needed by the library, and slow to import or not installed with it.
 FOREIGN = {
@@ -103,8 +105,9 @@ def test_the_library_needs_no_more_than_it_declares() -> None:
     declared = {requirement.split(">")[0].split("[")[0] for requirement in SETTINGS["project"]["dependencies"]}
     allowed = {*declared, "samurai_env", *sys.stdlib_module_names}
     for path in (path for path in PACKAGE.rglob("*.py") if f"samurai_env.{path.stem}" not in ALIASES):
-        drawing = DRAWING | {"pygame"} if "display" in path.relative_to(PACKAGE).parts else set()
-        assert imports_of(path) <= allowed | drawing, path
+        parts = path.relative_to(PACKAGE).parts
+        optional = {name for folder, names in OPTIONAL.items() if folder in parts for name in names}
+        assert imports_of(path) <= allowed | optional, path
     render = {requirement.split(">")[0] for requirement in SETTINGS["project"]["optional-dependencies"]["render"]}
     assert {NAMES.get(name, name) for name in render} == DRAWING
 
