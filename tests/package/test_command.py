@@ -1,6 +1,7 @@
 """The command `samurai-env`, and the programs that only it starts."""
 
 import io
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -89,7 +90,7 @@ def test_replay_shows_the_moves_of_the_record():
 def test_analyse_shows_every_legal_action(spec):
     said = printed(analyse, analyse.Config(RECORD, 40, spec))
     position, actions = replay.find_move(GameRecord.load(RECORD), 40)
-    tables = said.split("decision ")[1:]
+    tables = re.split(r"(?m)^decision ", said)[1:]
     assert len(tables) == len(actions)
     for table, action in zip(tables, actions, strict=True):
         rows = [line for line in table.splitlines()[2:] if line.strip()]
