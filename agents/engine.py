@@ -120,7 +120,7 @@ class EngineAgent:
         answer = self._exchange(request)
         if answer.get("id") != self._requests:
             raise self._failed(f"answered request {shown(answer.get('id'))} when asked for {self._requests}")
-        action = answer.get("action")
+        action: Any = answer.get("action")
         if isinstance(action, str) and action in self._ids:
             action = self._ids[action]
         if not is_whole(action):

@@ -35,7 +35,7 @@ class SamuraiTextArena(textarena.Env):
             ValueError: unknown game or option.
         """
         self._game, self._options = find_game(game), options
-        self._settings = {"list_legal": list_legal, "retries": checked_count("retries", retries)}
+        self._list_legal, self._retries = list_legal, checked_count("retries", retries)
 
     def reset(self, num_players: int, seed: int | None = None) -> None:
         """Begin a game; without a seed that of game 0.
@@ -45,7 +45,7 @@ class SamuraiTextArena(textarena.Env):
             ValueError: impossible number of players or seed.
         """
         variant = self._game.variant(num_players, **self._options)
-        self._env = TextEnv(variant, 0 if seed is None else seed, **self._settings)
+        self._env = TextEnv(variant, 0 if seed is None else seed, self._list_legal, self._retries)
         self.state = textarena.State(num_players=num_players)
         self.state.standard_resets(
             game_state={},
