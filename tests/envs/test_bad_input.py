@@ -203,12 +203,30 @@ def test_no_position_of_a_game_contradicts_itself(game) -> None:
             variant.check(states)
 
 
+# Fields that follow from others at rare moments only, such as inside a Kiai; tests/reliability/test_forged_positions.py
+# goes there.
+AT_TIMES = {
+    "samurai_spirit": {
+        "families",
+        "moved",
+        "holder",
+        "kiai_seat",
+        "kiai_side",
+        "kiai_stage",
+        "kiai_uses",
+        "kiai_a",
+        "kiai_b",
+    }
+}
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_a_field_that_contradicts_others_is_noticed(game) -> None:
     variant = find_game(game).variant(3)
     limits = {field.name: field.limits for field in variant.game.fields(3)}
     positions = [play_random(Position(variant, seed), random.Random(seed), 10 + seed) for seed in range(10)]
-    noticed = {name: 0 for name, _ in variant.game.broken_invariants(positions[0].states)}
+    names = [name for name, _ in variant.game.broken_invariants(positions[0].states)]
+    noticed = {name: 0 for name in names if name not in AT_TIMES.get(game, ())}
     assert len(noticed) > 8
     for name in noticed:
         for position in positions:

@@ -310,7 +310,7 @@ def test_the_leaderboard_is_played_and_written(tmp_path):
     page = leaderboard.page(tmp_path, file)
     assert "## Samurai, 2 players" in page
     assert "| agent | rating | alpha-rank | `greedy` | `random` | deals | a decision |" in page
-    assert "--deals 3" in page
+    assert "experiments.reproduce ladder-small greedy random" in page
     assert "Spirit" not in page
     leaderboard.play(leaderboard.Config(only=("long",)), QUIET, tmp_path, file)
     assert leaderboard.page(tmp_path, file) == page  # nothing of it is in the short form

@@ -63,6 +63,16 @@ WANTING = {
     (test_single.test_one_opponent_for_all_seats, 2): "three players",
     (test_single.test_one_opponent_for_all_seats, 3): "a game in which any two players differ",
     (test_single.test_opponents_sit_clockwise_from_the_learner, 2): "three players",
+    **{
+        (test, players): "an id in Gymnasium"
+        for test in (
+            test_aec.test_an_unknown_keyword,
+            test_single.test_an_unknown_keyword,
+            test_single.test_agents_as_opponents,
+            test_vector.test_an_unknown_keyword,
+        )
+        for players in (2, 3)
+    },
     (test_vector.test_the_same_in_other_processes, 2): "other processes that know the game",
     (test_vector.test_the_same_in_other_processes, 3): "other processes that know the game",
 }
