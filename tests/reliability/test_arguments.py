@@ -259,5 +259,7 @@ def test_an_opponents_illegal_action_names_its_seat(answer) -> None:
         while True:
             env.step(env.action_space.sample())
 
-    with pytest.raises(IllegalActionError, match=r"^the opponent on seat 2: (there is no action|action .* is illegal)"):
+    with pytest.raises(
+        IllegalActionError, match=r"^opponent opponent on seat 2: (there is no action|action .* is illegal)"
+    ):
         play()

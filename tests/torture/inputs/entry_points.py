@@ -184,6 +184,7 @@ def of_environments(variant: Variant, rng: random.Random) -> Iterator[EntryPoint
         "num_players": lambda: variant.num_players,
         "encoding": lambda: None,
         "reward": lambda: "result",
+        "observation": lambda: "dict",
     }
     render: Right = {"render_mode": lambda: None}
     aec = GameAEC(name, variant.num_players)
@@ -201,9 +202,15 @@ def of_environments(variant: Variant, rng: random.Random) -> Iterator[EntryPoint
         variant.check(vector.states)
 
     yield EntryPoint("GameAEC", GameAEC, {**common, **render, "viewer": lambda: None})
-    yield EntryPoint("GameEnv", GameEnv, {**common, **render, "opponents": lambda: "random", "seat": lambda: 0})
-    shared: Right = {"num_envs": lambda: 2, "autoreset_mode": lambda: "SameStep", "threads": lambda: 1}
-    yield EntryPoint("GameVectorEnv", GameVectorEnv, {**common, **shared}, counts=("num_envs", "threads"))
+    learner: Right = {"opponents": lambda: "random", "seat": lambda: 0, "illegal_action": lambda: "raise"}
+    yield EntryPoint("GameEnv", GameEnv, {**common, **render, **learner})
+    shared: Right = {
+        "num_envs": lambda: 2,
+        "autoreset_mode": lambda: "SameStep",
+        "threads": lambda: 1,
+        "copy": lambda: False,
+    }
+    yield EntryPoint("GameVectorEnv", GameVectorEnv, {**common, **render, **shared}, counts=("num_envs", "threads"))
     yield EntryPoint("GameAEC.step", aec.step, {"action": lambda: choice(aec.position)()})
     yield EntryPoint("GameAEC.observe", aec.observe, {"agent": lambda: "player_0"})
     yield EntryPoint("GameAEC.reset", aec.reset, {"seed": seed, "options": lambda: None})
