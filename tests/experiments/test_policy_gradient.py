@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from experiments import policy_gradient
+from experiments.examples import policy_gradient
 
 
 def test_it_trains(monkeypatch, capsys) -> None:

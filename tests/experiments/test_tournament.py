@@ -319,10 +319,9 @@ def test_the_leaderboard_is_played_and_written(tmp_path):
     assert "`mcts:5`" in page
     assert "## Samurai, 2 players: long thought\n" in page
     assert "long thought" not in leaderboard.in_short(tmp_path, file)
-    assert "--agents greedy mcts:7 --game samurai players=2 --deals 2" in page and "--chunk 1" in page
+    assert "experiments.reproduce" in page
     assert "`random`, 3 games each:" in page
     assert "| heroic |" in page
-    assert "--agents random greedy mcts:5" in page
     # The short form takes nothing away.
     leaderboard.play(leaderboard.Config(), QUIET, tmp_path, file)
     assert "`mcts:5`" in leaderboard.page(tmp_path, file)
