@@ -45,6 +45,7 @@ ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
         ("api, spec, settings", ("agents.api", "agents.spec", "agents.old_specs", "agents.settings")),
     ),
     (("samurai_env/*.py", ("samurai_env",)),),
+    (("samurai_env/adapters", ("samurai_env.adapters",)),),
     (
         ("samurai_env/envs", ("samurai_env.envs",)),
         ("samurai_env/language", ("samurai_env.language",)),

@@ -20,13 +20,18 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "samurai_env"
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 ALIASES = {"samurai_env.agents", "samurai_env.experiments"}  # other names of the clone's folders
-ADAPTERS = {"samurai_env.language.textarena_env"}  # for packages that only their users have
-OPTIONAL = {"display": {"aggdraw", "PIL", "pygame"}, "language": {"mcp", "textarena"}}  # by folder
-MODULES = [m.name for m in walk_packages([str(PACKAGE)], "samurai_env.") if m.name not in ALIASES | ADAPTERS]
+ADAPTERS = ("samurai_env.language.textarena_env", "samurai_env.adapters.")  # for packages that only their users have
+OPTIONAL = {  # by folder
+    "display": {"aggdraw", "PIL", "pygame"},
+    "language": {"mcp", "textarena"},
+    "adapters": {"open_spiel", "pyspiel", "ray", "stable_baselines3", "tensordict", "tianshou", "torch", "torchrl"},
+}
+FOUND = [module.name for module in walk_packages([str(PACKAGE)], "samurai_env.")]
+MODULES = [name for name in FOUND if name not in ALIASES and not name.startswith(ADAPTERS)]
 
-# Never needed by the library, and slow to import or not installed with it.
+# Never needed by the library, and slow to import or not installed with it. (numba loads scipy where it finds it.)
 FOREIGN = {
-    *("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "tyro", "rich", "safetensors", "scipy", "pandas"),
+    *("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "tyro", "rich", "safetensors", "pandas", "pyspiel"),
     *("pygame", "PIL", "IPython", "pytest", "setuptools", "pkg_resources", "agents", "experiments", "tests"),
 }
 DRAWING = {"aggdraw", "PIL"}  # needed for pixels alone

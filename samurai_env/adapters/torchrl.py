@@ -1,0 +1,108 @@
+"""The fast form as an environment of TorchRL (package `torchrl`): one batched `EnvBase` over many games.
+
+from samurai_env.adapters.torchrl import TorchRLEnv
+
+env = TorchRLEnv("samurai", num_envs=64, opponents="greedy")
+print(env.rollout(100))
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium.vector import AutoresetMode
+from tensordict import TensorDict, TensorDictBase
+from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
+from torchrl.envs import EnvBase
+
+from samurai_env.envs.learner import make_vector_env
+from samurai_env.envs.vector import GameVectorEnv
+
+
+class TorchRLEnv(EnvBase):
+    """Many games at once, batch size (num_envs,).
+
+    Entries: "observation" (int8), "action_mask" (bool, as `MaskedCategorical` wants it), "seat" (int64), "action" (a
+    categorical index). With opponents the reward is the learner's, (num_envs, 1). Without, the caller decides for every
+    seat: "seat" is who decides next and the reward has a column for each seat, (num_envs, num_players), for
+    `samurai_env.envs.gae.gae_by_seat`; TorchRL's own `GAE` would bootstrap from another seat's value.
+
+    Args:
+        game: name of the game.
+        num_envs: number of games.
+        opponents: who plays the other seats, as for `samurai_env.envs.learner.LearnerVectorEnv`; None lets the caller
+            decide for every seat.
+        settings: further keywords of `LearnerVectorEnv` or `GameVectorEnv`: seat, num_players, encoding, reward,
+            threads and the game's options.
+
+    Raises:
+        TypeError: an unknown keyword.
+        ValueError: an argument that is not possible; the text says what is.
+    """
+
+    def __init__(self, game: str, num_envs: int = 64, *, opponents: Any = "random", **settings: Any) -> None:
+        super().__init__(device="cpu", batch_size=[num_envs])
+        self.envs: GameVectorEnv = make_vector_env(
+            game, num_envs, opponents=opponents, autoreset_mode=AutoresetMode.DISABLED, **settings
+        )
+        self._one_learner = opponents is not None
+        variant = self.envs.variant
+        low, high = (torch.from_numpy(limit).expand(num_envs, *limit.shape) for limit in self._limits())
+        actions = variant.num_actions
+        self.observation_spec = Composite(
+            observation=Bounded(low, high, dtype=torch.int8),
+            action_mask=Binary(actions, (num_envs, actions), dtype=torch.bool),
+            seat=Categorical(variant.num_players, (num_envs,)),
+            shape=self.batch_size,
+        )
+        self.action_spec = Categorical(actions, (num_envs,))
+        self.reward_spec = Unbounded((num_envs, 1 if self._one_learner else variant.num_players))
+        flag = Categorical(2, (num_envs, 1), dtype=torch.bool)
+        self.full_done_spec = Composite(
+            done=flag, terminated=flag.clone(), truncated=flag.clone(), shape=self.batch_size
+        )
+        self._seed: int | None = None
+
+    def _limits(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.envs.variant.encoding(self.envs.encoding).limits()
+
+    def _set_seed(self, seed: int | None) -> None:
+        self._seed = seed
+
+    def _reset(self, tensordict: TensorDictBase | None = None, **kwargs: Any) -> TensorDict:
+        asked = None if tensordict is None else tensordict.get("_reset", None)
+        options = {} if asked is None else {"reset_mask": asked.reshape(self.batch_size).numpy()}
+        observed, info = self.envs.reset(seed=self._seed, options=options)
+        self._seed = None
+        return TensorDict(self._entries(observed, info), self.batch_size)
+
+    def _step(self, tensordict: TensorDictBase) -> TensorDict:
+        observed, rewards, terminated, truncated, info = self.envs.step(tensordict["action"].numpy())
+        rewards = rewards[:, None] if self._one_learner else info["rewards"]
+        flags = {"terminated": terminated, "truncated": truncated, "done": terminated | truncated}
+        return TensorDict(
+            {
+                **self._entries(observed, info),
+                "reward": torch.tensor(rewards),
+                **{name: torch.tensor(flag)[:, None] for name, flag in flags.items()},
+            },
+            self.batch_size,
+        )
+
+    def _entries(self, observed: Any, info: dict[str, Any]) -> dict[str, torch.Tensor]:
+        """What the next decision is made on, copied: the environment overwrites its arrays."""
+        return {
+            "observation": torch.tensor(observed["observation"]),
+            "action_mask": torch.tensor(observed["action_mask"], dtype=torch.bool),
+            "seat": torch.tensor(info["seat"], dtype=torch.int64),
+        }
+
+    def rand_action(self, tensordict: TensorDictBase | None = None) -> TensorDictBase:
+        """Write a random legal action into "action"."""
+        found = TensorDict({}, self.batch_size) if tensordict is None else tensordict
+        return found.set("action", torch.from_numpy(self.envs.action_space.sample()))
+
+    def close(self, *, raise_if_closed: bool = True) -> None:
+        """Close the games."""
+        self.envs.close()
+        super().close(raise_if_closed=raise_if_closed)
