@@ -180,6 +180,10 @@ class Wins:
                 if first < end:
                     raise ValueError(f"{name} has game {first} in two chunks")
                 end = first + len(chunk)
+            for first, ends in found.ends.items():
+                played, ended = len(found.chunks.get(first, ())), sum(ends.values())
+                if ends and ended != played:
+                    raise ValueError(f"{name} has {shown(ended)} ends of the {played} games from {first} on")
             self.returns[key] = found.chunks
             self.commits[key], self.machines[key] = found.commits, found.machines
             self.ends[key], self.thought[key] = found.ends, (found.seconds, found.decisions)

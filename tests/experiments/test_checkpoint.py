@@ -199,7 +199,7 @@ def forge(path, whole, notes=None, network=None, tensors=None):
         {"tensors": {"shuffler": None}},
         {"tensors": {"net.mean": None}},
     ],
-    ids=str,
+    ids=lambda changes: str(changes)[:60],
 )
 def test_a_checkpoint_that_no_run_wrote_is_refused_in_a_line(changes, whole, tmp_path):
     learner = Learner(settings(tmp_path))

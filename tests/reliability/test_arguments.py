@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from agents.arena import play_games
+from agents.arena import decision_keys, play_games
 from agents.networks.sampling import sample
 from agents.registry import make_agent
 from samurai_env import make_variant
@@ -168,6 +168,19 @@ def test_play_games_checks_what_it_is_given() -> None:
         refused(play_games, SHORT, agents, seats, bad)
     for answer in (np.array([3.9, 3.9]), np.zeros(1, np.int64), np.zeros((2, 1), np.int64), None, [[0], [0, 1]]):
         assert "actions of agent 0 are integers" in refused(play_games, SHORT, [Fixed(answer)], seats, seeds)
+
+
+def test_decision_keys_check_what_they_are_given() -> None:
+    seeds, steps = np.array([1, 2**64 - 1], np.uint64), np.array([3, 4], np.int32)
+    keys = decision_keys(seeds, steps, 1)
+    assert keys.tolist() == [15366054242055206886, 9586248197151087988]
+    assert np.array_equal(decision_keys(np.repeat(seeds, 2)[::2], steps.tolist(), np.int8(1)), keys)
+    for bad in (0, None, [1, 2], seeds.astype(np.int64), seeds[:1], seeds[None], np.uint64(1)):
+        refused(decision_keys, bad, steps, 1)
+    for bad in (0, None, steps.astype(float), steps[:1], steps[None], "12", [[1], [1, 2]]):
+        refused(decision_keys, seeds, bad, 1)
+    for bad in (-1, 2**64, None, 1.0, "1", True, [1]):
+        refused(decision_keys, seeds, steps, bad)
 
 
 def test_records_of_another_kind_are_not_checked_as_their_own() -> None:

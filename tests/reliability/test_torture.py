@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import tests.torture
-from tests.torture._campaigns import campaigns, carry_out
+from tests.torture.__main__ import main
+from tests.torture._campaigns import campaigns, can_go_on, carry_out
 
 FOLDER = Path(tests.torture.__file__).parent
 
@@ -48,3 +49,23 @@ def test_an_unknown_campaign_is_refused():
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "there is no campaign 'unheard_of'; there are arguments, cache, " in done.stderr.replace("\n", " ")
+
+
+def test_what_takes_hours_can_go_on():
+    assert [name for name in campaigns() if can_go_on(name)] == ["arguments", "leaks", "readers", "rules"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["rules", "readers", "--seed", "1", "--first", "3"], "--first goes with --seed and the name of one campaign"),
+        (["rules", "--first", "3"], "--first goes with --seed"),
+        (["soak", "--seed", "1", "--first", "3"], "that can go on: arguments, leaks, readers, rules"),
+        (["rules", "--seed", "1", "--first", "-3"], "--first is 0 or more"),
+    ],
+)
+def test_a_start_that_means_nothing_is_refused(words, message, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["tests.torture", *words])
+    with pytest.raises(SystemExit):
+        main()
+    assert message in capsys.readouterr().err.replace("\n", " ")

@@ -178,6 +178,8 @@ def test_forged_tournaments(tmp_path, changes, message) -> None:
         ({"chunks": {"-1": [1.0]}}, "`int` >= 0"),
         ({"chunks": {"first": [1.0]}}, "Expected `int`, got `str`"),
         ({"variant": BOARD}, "which is not cooperative"),
+        ({"ends": {"0": {"won": 1, "lost": 2}}}, "'a' has 3 ends of the 2 games from 0 on"),
+        ({"ends": {"7": {"won": 1}}}, "'a' has 1 ends of the 0 games from 7 on"),
     ],
 )
 def test_forged_victories(tmp_path, changes, message) -> None:
@@ -283,5 +285,7 @@ def test_refusals_of_agents_are_short(spec) -> None:
 @pytest.mark.parametrize("name", ["results", "wins", "specs", "gains", "bench", "cards", "boards", "arrays", "variant"])
 def test_spoiled_files_end_in_an_object_or_a_line(name, tmp_path) -> None:
     reader = Readers(tmp_path)[name]
+    for data in reader.valid:
+        reader.read(data)
     taken = [trial(reader, spoiled(reader, name, 7, number)) for number in range(12)]
     assert not all(taken)

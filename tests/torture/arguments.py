@@ -1,10 +1,10 @@
 """The campaign on arguments: entry points with bad values, random play, forged games, all with bounds checks.
 
-    python -m tests.torture.arguments [--long] [--seed N]
+    python -m tests.torture arguments --long --seed 7
+    python -m tests.torture arguments --long --seed 7 --first 3     # go on with the fourth round
 
-All run in processes of their own, so that a crash is noticed, and with compiled code of their own, which checks every
-index (a cache folder of its own: nothing in numba's key says whether bounds are checked). The first run compiles it,
-which takes many minutes.
+The three parts of a round run in processes of their own, so that a crash is noticed, with compiled code that checks
+every index, kept in a cache folder of its own. The first round compiles it, which takes many minutes.
 """
 
 import argparse
@@ -16,44 +16,50 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(__file__).resolve().parent / "__pycache__" / "bounds"
 LONGEST = 300  # characters of a refusal
-DECISIONS, CALLS, FORGED = 1_000_000, 20_000, 600  # of random play, to entry points; forged positions
-LONG = 50  # times as much in the long form
+DECISIONS, FORGED = 1_000_000, 600  # of random play; forged positions: of one round
+LONG = 50  # rounds of the long form
 SLOW = 600  # seconds that no call may take, its compilation included
 HOURS = 12 * 3600
 
 
-def run(long: bool, seed: int) -> dict[str, int]:
+def run(long: bool, seed: int, first: int = 0) -> dict[str, int]:
     """Run the campaign; how often what was done.
+
+    Args:
+        long: 50 rounds in place of one.
+        seed: another number, other values.
+        first: how many rounds of this `seed` have been made already, by an earlier run.
 
     Raises:
         AssertionError: a fault, with what leads to it.
     """
-    times = LONG if long else 1
-    shares = {"calls": CALLS * times, "decisions": DECISIONS * times, "forged": FORGED * times}
-    with tempfile.TemporaryDirectory() as folder:
-        children = [_Child(part, amount, seed, Path(folder) / part) for part, amount in shares.items()]
-        try:
-            found: Counter[str] = Counter()
-            for child in children:
-                found.update(child.counts())
-        finally:
-            for child in children:
-                child.process.kill()
+    found: Counter[str] = Counter()
+    for number in range(first, LONG if long else 1):
+        with tempfile.TemporaryDirectory() as folder:
+            children = [_Child(part, 1000 * seed + number, Path(folder) / part) for part in PARTS]
+            try:
+                for child in children:
+                    found.update(child.counts())
+            finally:
+                for child in children:
+                    child.process.kill()
+        print(f"arguments: nothing found up to --first {number + 1} {dict(found)}", file=sys.stderr, flush=True)
     return dict(found)
 
 
 class _Child:
     """A process that does a part of the campaign, and writes down what it is about to do."""
 
-    def __init__(self, part: str, amount: int, seed: int, notes: Path) -> None:
+    def __init__(self, part: str, seed: int, notes: Path) -> None:
         settings = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(CACHE), "PYTHONFAULTHANDLER": "1"}
-        command = [sys.executable, "-m", "tests.torture.arguments", "--part", part, str(amount), str(notes)]
+        command = [sys.executable, "-m", "tests.torture.arguments", "--part", part, "--notes", str(notes)]
         self.notes = notes
         self.process = subprocess.Popen(
             [*command, "--seed", str(seed)],
@@ -74,8 +80,8 @@ class _Child:
         return json.loads(out.splitlines()[-1])
 
 
-def fuzz(calls: int, seed: int, notes: Path) -> Counter[str]:
-    """Call every entry point with bad values, one at a time and several, until there were so many calls.
+def fuzz(seed: int, notes: Path) -> Counter[str]:
+    """Call every entry point with bad values, one at a time and several.
 
     Raises:
         AssertionError: a call that ended in anything but a valid result or a short refusal.
@@ -86,22 +92,18 @@ def fuzz(calls: int, seed: int, notes: Path) -> Counter[str]:
     counts: Counter[str] = Counter()
     rng = random.Random(seed)
     with notes.open("w", encoding="utf-8", errors="replace") as file:
-        while counts["calls"] < calls:
-            for entry_point in all_entry_points(rng):
-                for names, draw in _replaced(entry_point, rng):
-                    guarded = Guarded()
-                    arguments = {name: make() for name, make in entry_point.right.items()}
-                    for name in names:
-                        arguments[name] = draw(guarded, entry_point.right[name]())
-                    where = (
-                        f"round of seed {seed}: {entry_point.name}({', '.join(names)}) with {_words(arguments, names)}"
-                    )
-                    file.seek(0)
-                    file.write(where[:1000].ljust(1000))
-                    file.flush()
-                    counts[_one(entry_point, arguments, guarded, where)] += 1
-                    counts["calls"] += 1
-            counts["rounds"] += 1
+        for entry_point in all_entry_points(rng):
+            for names, draw in _replaced(entry_point, rng):
+                guarded = Guarded()
+                arguments = {name: make() for name, make in entry_point.right.items()}
+                for name in names:
+                    arguments[name] = draw(guarded, entry_point.right[name]())
+                where = f"round of seed {seed}: {entry_point.name}({', '.join(names)}) with {_words(arguments, names)}"
+                file.seek(0)
+                file.write(where[:1000].ljust(1000))
+                file.flush()
+                counts[_one(entry_point, arguments, guarded, where)] += 1
+                counts["calls"] += 1
     return counts
 
 
@@ -190,7 +192,7 @@ def _one(entry_point: Any, arguments: dict[str, Any], guarded: Any, where: str) 
     return outcome
 
 
-def play(decisions: int, seed: int, notes: Path) -> Counter[str]:
+def play(seed: int, notes: Path) -> Counter[str]:
     """Random play of every variant, with bounds checks."""
     from tests.common.variants import every_variant
     from tests.torture.bounds import play as play_variant
@@ -198,33 +200,32 @@ def play(decisions: int, seed: int, notes: Path) -> Counter[str]:
     counts: Counter[str] = Counter()
     variants = every_variant()
     for number, variant in enumerate(variants):
-        notes.write_text(f"play({variant!r}, {decisions // len(variants)}, {seed + number})")
-        counts.update(play_variant(variant, decisions // len(variants), seed + number))
+        notes.write_text(f"play({variant!r}, {DECISIONS // len(variants)}, {1000 * seed + number})")
+        for what, count in play_variant(variant, DECISIONS // len(variants), 1000 * seed + number).items():
+            counts[f"{variant.game.name}: {what}"] += count
         counts["variants"] += 1
     return counts
 
 
-def forged(amount: int, seed: int, notes: Path) -> Counter[str]:
+def forged(seed: int, notes: Path) -> Counter[str]:
     """Forged positions of all games, each played to its end, with bounds checks."""
     from tests.torture.forged import play_all
 
-    notes.write_text(f"play_all({amount}, {seed})")
-    return play_all(amount, seed)
+    notes.write_text(f"play_all({FORGED}, {1000 * seed})")
+    return play_all(FORGED, 1000 * seed)
+
+
+PARTS: dict[str, Callable[[int, Path], Counter[str]]] = {"calls": fuzz, "decisions": play, "forged": forged}
 
 
 def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--long", action="store_true", help=f"{LONG} times as much")
+    """The command line of one part."""
+    parser = argparse.ArgumentParser(description="one part of one round; see `python -m tests.torture arguments`")
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default 0)")
-    parser.add_argument("--part", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--part", choices=PARTS, required=True)
+    parser.add_argument("--notes", type=Path, required=True, help="a file that says what is being done")
     given = parser.parse_args()
-    if given.part:
-        part, amount, notes = given.part
-        work = {"calls": fuzz, "decisions": play, "forged": forged}[part]
-        print(json.dumps(work(int(amount), given.seed, Path(notes))))
-    else:
-        print(json.dumps(run(given.long, given.seed), indent=1))
+    print(json.dumps(PARTS[given.part](given.seed, given.notes)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Random and odd games, equal on the compiled side and in the plain references: every field after every decision.
 
-python -c "from tests.torture.rules import run; print(run(long=False, seed=0))"
-python -c "from tests.torture.rules import run; print(run(long=True, seed=0, first_seed=120_000))"  # go on there
+python -m tests.torture rules --long --seed 0
+python -m tests.torture rules --long --seed 0 --first 120000   # go on there
 """
 
 import os
@@ -19,7 +19,7 @@ from tests.torture.inputs.odd_players import odd_table
 LONG, SHORT = 1_000_000, 600  # games
 CHUNK = 20  # games a task
 VIEWS = 0.01  # the share of decisions after which all seats' views are compared, besides the first and the last
-KNOWN = 100  # chunks between two words on how far it has come
+KNOWN = 50  # chunks between two words on how far it has come
 SEEDS = 10**9  # between the games of one run and those of the next
 
 
@@ -54,19 +54,19 @@ def play_some(seeds: range) -> Counter[str]:
     return events
 
 
-def run(long: bool, seed: int, first_seed: int = 0, processes: int | None = None) -> dict[str, int]:
+def run(long: bool, seed: int, first: int = 0, processes: int | None = None) -> dict[str, int]:
     """Play many games; how many games and decisions, by game.
 
     Args:
         long: a million games instead of some hundred.
         seed: another number, other games.
-        first_seed: how many games of this `seed` have been played already, by an earlier run.
+        first: how many games of this `seed` have been played already, by an earlier run.
         processes: how many play at once; default: one for each processor.
 
     Raises:
         AssertionError: the compiled rules differ from a reference; the text has a record of the game.
     """
-    start, end = SEEDS * seed + first_seed, SEEDS * seed + (LONG if long else SHORT)
+    start, end = SEEDS * seed + first, SEEDS * seed + (LONG if long else SHORT)
     chunks = [range(at, min(at + CHUNK, end)) for at in range(start, end, CHUNK)]
     events: Counter[str] = Counter()
     # A fresh interpreter for each worker: compiled code and threads do not go well with fork.
@@ -74,5 +74,5 @@ def run(long: bool, seed: int, first_seed: int = 0, processes: int | None = None
         for i, result in enumerate(pool.imap(play_some, chunks), 1):
             events += result
             if i % KNOWN == 0:
-                print(f"rules: agreed up to first_seed={chunks[i - 1].stop - SEEDS * seed}", file=sys.stderr)
+                print(f"rules: agreed up to --first {chunks[i - 1].stop - SEEDS * seed}", file=sys.stderr, flush=True)
     return dict(events)
