@@ -20,6 +20,7 @@ from samurai_env.envs.common import (
     Seeds,
     check_choice,
     check_render_mode,
+    checked_options,
     close_window,
     ending,
     render,
@@ -144,10 +145,10 @@ class GameAEC(AECEnv):
             options: {"position": Position} continues from a copy of that position instead; other keys are ignored.
 
         Raises:
-            TypeError: `seed` is not an integer, or the position is no `Position`.
+            TypeError: `seed` is not an integer, `options` no mapping, or the position no `Position`.
             ValueError: `seed` is out of range, the position is of another variant, or both are given.
         """
-        position = (options or {}).get("position")
+        position = checked_options(options).get("position")
         if position is None:
             self._start(Position(self.variant, self._seeds.next(seed)))
             return

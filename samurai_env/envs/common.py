@@ -45,6 +45,19 @@ def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise ValueError(f"{name} is one of {', '.join(allowed)}, not {shown(value)}")
 
 
+def checked_options(options: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """What `reset` got as its options; empty for None.
+
+    Raises:
+        TypeError: not a dict or another mapping.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise TypeError(f"the options of reset are a dict or None, not {shown(options)}")
+    return options
+
+
 def check_render_mode(mode: str | None) -> None:
     """Refuse a `render_mode` that there is not.
 

@@ -19,6 +19,7 @@ from samurai_env.envs.common import (
     Seeds,
     check_choice,
     check_render_mode,
+    checked_options,
     close_window,
     ending,
     render,
@@ -131,10 +132,15 @@ class GameEnv(gymnasium.Env):
     ) -> tuple[dict[str, np.ndarray] | np.ndarray, dict[str, Any]]:
         """Begin the game of `seed`; without one, the game that follows the last (or a random first one).
 
+        Args:
+            seed: 0 to 2**63 - 1.
+            options: there are none; what they hold is ignored.
+
         Raises:
-            TypeError: `seed` is not an integer.
+            TypeError: `seed` is not an integer, or `options` no mapping.
             ValueError: `seed` is negative or has more than 63 bits.
         """
+        checked_options(options)
         begun = self._seeds.next(seed)
         super().reset(seed=None if seed is None else begun)
         self._position = Position(self.variant, begun)

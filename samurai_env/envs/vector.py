@@ -1,6 +1,6 @@
 """Gymnasium vector environment of any game: thousands of games in one process, stepped by compiled loops."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from typing import Any, ClassVar
@@ -26,6 +26,7 @@ from samurai_env.envs.common import (
     REWARDS,
     check_choice,
     check_render_mode,
+    checked_options,
     ending,
     random_seed,
     render,
@@ -258,26 +259,27 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
             ClosedEnvironmentError: after `close`.
             ResetNeeded: a mask that leaves out games at the first reset, or after a call that was interrupted.
             RuntimeError: another thread uses the environment.
-            TypeError: a seed that is not an integer, a mask that is not an array of bool.
+            TypeError: a seed that is not an integer, options that are no mapping, a mask that is not an array of bool.
             ValueError: a wrong number of seeds, an impossible seed, a mask of another shape, or an unknown option.
         """
         with self._guard:
             self._check_open()
-            rows = self._chosen(options)
+            given = checked_options(options)
+            rows = self._chosen(given)
             seeds = self._seeds(seed)
             self._settle()
             self._ready = False  # until done: Ctrl-C may leave some games reset and others not
             self._done[rows] = False
-            self._reset_rows(rows, [seeds[row] for row in rows], bool(options and options.get("desynchronize")))
+            self._reset_rows(rows, [seeds[row] for row in rows], bool(given.get("desynchronize")))
             self._ready = True
             return self._handed(self._observed(), self._info())
 
-    def _chosen(self, options: dict[str, Any] | None) -> np.ndarray:
+    def _chosen(self, options: Mapping[str, Any]) -> np.ndarray:
         """Rows to reset; raises as `reset`."""
-        for name in options or ():
+        for name in options:
             if name not in RESET_OPTIONS:
                 raise ValueError(f"the options of reset are {', '.join(RESET_OPTIONS)}, not {shown(name)}")
-        if options and "reset_mask" in options:
+        if "reset_mask" in options:
             mask = options["reset_mask"]
             if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
                 raise TypeError(f"reset_mask is a NumPy array of bool, not {getattr(mask, 'dtype', type(mask))}")

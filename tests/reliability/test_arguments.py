@@ -13,6 +13,7 @@ from samurai_env import make_variant
 from samurai_env.core.bits import pick_legal
 from samurai_env.envs.aec import GameAEC
 from samurai_env.envs.single import GameEnv
+from samurai_env.envs.vector import GameVectorEnv
 from samurai_env.game_record import GameRecord
 from samurai_env.perft import perft, walk
 from samurai_env.position import IllegalActionError, Position
@@ -238,6 +239,14 @@ def test_huge_integers_are_refused(huge, sign) -> None:
             assert "a seed is an integer from 0 to 2**63 - 1" in refused(seed)
     play_random(position, random.Random(3))
     assert "after the end of the game" in refused(position.step, huge)
+
+
+@pytest.mark.parametrize("options", [1, "5", [("position", None)], np.zeros(2), np.True_], ids=repr)
+def test_options_of_reset_are_a_dict(options) -> None:
+    for environment in (GameAEC("samurai"), GameEnv("samurai"), GameVectorEnv("samurai", 2)):
+        environment.reset(seed=1, options={})
+        with pytest.raises(TypeError, match="the options of reset are a dict or None, not "):
+            environment.reset(seed=1, options=options)
 
 
 def test_integers_of_every_kind_are_taken() -> None:

@@ -75,7 +75,7 @@ def search(seed: int) -> Iterator[int]:
                     break
                 position.step(int(agent.act(position.states, np.array([rng.randrange(2**31)], np.uint64))[0]))
                 position.observe(position.seat)
-                str(position)
+                variant.game.text(position.state, position.seat)
                 decisions += 1
         yield decisions
 
