@@ -1,25 +1,55 @@
-"""Which tests share a worker of pytest-xdist: those of one game and number of players.
+"""A run of all tests with pytest-xdist: what is compiled first, and which tests share a worker.
 
-Each such pair has records of its own, for which numba compiles all kernels anew: more than a minute and 100 MB.
-Workers that take tests as they come compile the same code at the same moment, and in the end each holds all of it.
+Each game and number of players has states of its own, for which numba compiles all kernels again: most of a minute and
+300 MB. So a run of everything first compiles each pair in a process of its own, whose memory goes with it. Workers that
+compile as they come to it compile the same code at the same moment, and in the end each has the memory of all of it.
 """
 
 import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 PAIR = re.compile(r"\b(samurai(?:_card|_spirit)?)(?:-| players=)(\d)")
+# Folders whose files have fixtures that take seconds, or programs that use a processor alone: a file is one piece.
+WHOLE_FILES = ("tests/docs", "tests/experiments", "tests/mini", "tests/package", "tests/web")
+
+
+def runs_everything(config: pytest.Config) -> bool:
+    """Whether this is the process that starts the workers of a run of all tests."""
+    several = (getattr(config.option, "numprocesses", None) or 0) > 1
+    chosen = config.option.keyword or config.option.markexpr or config.option.collectonly
+    return several and not chosen and config.args_source == pytest.Config.ArgsSource.TESTPATHS
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist starts its workers
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile first. Whatever is wrong with the code, a test says so better."""
+    if not runs_everything(session.config):
+        return
+    from tests.common.compile import tasks
+
+    def run(task: tuple[str, ...]) -> None:
+        command = [sys.executable, "-m", "tests.common.compile", *task]
+        subprocess.run(command, cwd=session.config.rootpath, capture_output=True, check=False)
+
+    with ThreadPoolExecutor(session.config.option.numprocesses) as pool:
+        list(pool.map(run, tasks()))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Hand out the tests of a pair as one piece, the largest pieces first, then the other tests one by one."""
+    """Hand out the tests of a pair or file as one piece, the largest pieces first, then the other tests one by one."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class Pairs(LoadScopeScheduling):
+    class Pieces(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
+            if nodeid.startswith(WHOLE_FILES):
+                return nodeid.partition("::")[0]
             found = PAIR.search(nodeid)
             return f"{found[1]}-{found[2]}" if found else nodeid
 
-    return Pairs(config, log)
+    return Pieces(config, log)

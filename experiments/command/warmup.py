@@ -26,6 +26,7 @@ from samurai_env import GameBatch, Position, Variant, game_names, parse_variant
 from samurai_env.core.notices import QUIET
 from samurai_env.core.variant_spec import read_spec
 from samurai_env.envs.aec import GameAEC
+from samurai_env.envs.learner import LearnerVectorEnv
 from samurai_env.envs.single import GameEnv
 from samurai_env.envs.vector import GameVectorEnv
 
@@ -72,6 +73,9 @@ def compile_environments(variant: Variant) -> None:
         envs = GameVectorEnv(game, 2, players, encoding, **options)
         observations, _ = envs.reset(seed=0)
         envs.step(observations["action_mask"].argmax(1))
+    learners = LearnerVectorEnv(game, 2, players, opponents="greedy", **options)
+    observations, _ = learners.reset(seed=0)
+    learners.step(observations["action_mask"].argmax(1))
     for opponents in ("random", "greedy"):
         env = GameEnv(game, players, opponents, **options)
         env.reset(seed=0)

@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from functools import cache
 
 import pytest
 
@@ -13,16 +12,15 @@ from tests.agreement.spirit import PHASE_OF
 from tests.reference.spirit import SpiritGame
 
 GAME = find_game("samurai_spirit")
-GAMES = 300  # of each number of samurai and level; a quarter with chosen seats, others with open tokens where possible
+GAMES = 300  # of each number of samurai; a quarter with chosen seats, others with open tokens where possible
 
 
-@cache
-def played(players: int, level: str) -> Counter[str]:
-    """What came up in that many games on both sides."""
+def played(players: int) -> Counter[str]:
+    """What came up in that many games on both sides; the levels take turns."""
     events: Counter[str] = Counter()
     for seed in range(GAMES):
         rng = random.Random(seed)
-        options = {"difficulty": level, "first": rng.randrange(players)}
+        options = {"difficulty": LEVELS[seed // 4 % len(LEVELS)], "first": rng.randrange(players)}
         if seed % 4 == 0:
             options["samurai"] = tuple(rng.sample(SAMURAI, players))
         if seed % 4 == 1 and players < MOST:
@@ -32,24 +30,30 @@ def played(players: int, level: str) -> Counter[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("players", range(1, MOST + 1))
-def test_samurai_spirit_agrees_with_the_reference(players: int, level: str) -> None:
-    assert played(players, level)["games"] == GAMES
+@pytest.mark.parametrize("players", range(1, MOST + 1), ids=lambda players: f"samurai_spirit-{players}")
+def test_samurai_spirit_agrees_with_the_reference(players: int) -> None:
+    events = played(players)
+    assert events["games"] == GAMES
+    check_coverage(players, events)
 
 
-@pytest.mark.slow
-def test_every_rule_has_come_up() -> None:
-    events: Counter[str] = Counter()
-    for players in range(1, MOST + 1):
-        for level in LEVELS:
-            events += played(players, level)
-    wanted = dict.fromkeys(PHASE_OF, 20)
-    wanted |= {f"{samurai} {side}": 20 for samurai in SAMURAI for side in ("human", "animal")}
-    wanted |= {"Kiai inside another": 50, "Kiai in another's turn": 500, "Kiai at the end of a round": 5}
-    wanted |= {"won": 100, "death": 500, "families": 500, "farmsteads": 500}
-    wanted |= {"round 2 reached": 2000, "round 3 reached": 500, "views": 10_000}
-    wanted |= {"card: discard": 500, "card: replace": 500, "penalty: ignore": 500, "second_fight: fight": 500}
+def check_coverage(players: int, events: Counter[str]) -> None:
+    """Every rule has come up that can with so many samurai; a driver that stops favouring the rare ones fails here."""
+    wanted = dict.fromkeys(PHASE_OF, 10) | {"kiai_heal": 3, "kiai_remove": 5, "defender": 1}
+    wanted |= {"won": 1, "death": 90, "families": 20, "farmsteads": 70, "views": 1000}
+    wanted |= {"round 2 reached": 70, "round 3 reached": 15}
+    wanted |= {"card: discard": 70, "card: replace": 500, "penalty: ignore": 700, "second_fight: fight": 400}
+    if players > 1:
+        wanted |= {f"{samurai} {side}": 2 for samurai in SAMURAI for side in ("human", "animal")}
+        wanted |= {"Kiai in another's turn": 40, "Kiai inside another": 2}
+    if players > 3:
+        wanted |= {"Kiai at the end of a round": 1}
+    impossible = ["open_token"] if players == MOST else []
+    impossible += ["kiai_giver", "kiai_token"] if players == 1 else []
+    impossible += ["support_to", "kiai_receiver", "kiai_token_to"] if players < 3 else []
+    for event in impossible:
+        del wanted[event]
+        assert not events[event]
     scarce = {event: (events[event], least) for event, least in wanted.items() if events[event] < least}
     assert not scarce, f"came up too rarely (found, wanted): {scarce}"
 

@@ -54,7 +54,9 @@ class Served:
 def served(store, agents=("random", "greedy", "mcts:20"), in_process=True):
     """A server; its agents think in this process unless told otherwise."""
     app = make_app(Settings(tuple(agents), store, 1))
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="on"))
+    # At the end, requests that wait for news are cut off after a second, which uvicorn logs as errors.
+    config = uvicorn.Config(app, port=0, log_level="critical", lifespan="on", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
