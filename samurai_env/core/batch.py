@@ -13,7 +13,7 @@ import numpy as np
 
 from samurai_env.core import bits
 from samurai_env.core.game import Game
-from samurai_env.core.jit import bind
+from samurai_env.core.jit import bind, scratch
 from samurai_env.core.rng import draw, next_seed
 from samurai_env.core.spin_threads import keep_stepping
 
@@ -29,6 +29,7 @@ heuristic_policy: Any = None
 observe: Any = None
 
 SAME_STEP, NEXT_STEP, DISABLED = 0, 1, 2  # what a batch does with finished games
+MOST_SEATS = 16  # as `seat` in the header of every state has it
 OVER, ILLEGAL = -1, -2  # what `act` says instead of a seat
 
 
@@ -234,7 +235,10 @@ def batch_step(autoreset, shaped, buffers):
     """
     states, rewards, payoffs = buffers.states, buffers.rewards, buffers.payoffs
     done, ended, actors = buffers.done, buffers.ended, buffers.actors
-    before, after, growth = np.zeros(rewards.shape[1]), np.zeros(rewards.shape[1]), np.zeros(rewards.shape[1])
+    seats = rewards.shape[1]
+    before, after = scratch(MOST_SEATS, np.float64)[:seats], scratch(MOST_SEATS, np.float64)[:seats]
+    growth = scratch(MOST_SEATS, np.float64)
+    growth[:] = 0.0
     count = 0
     for i in range(states.shape[0]):
         state = states[i]

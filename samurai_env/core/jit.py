@@ -12,6 +12,7 @@ hash of the record's layout. `core.cache` sees to the files.
 """
 
 import hashlib
+import math
 import types
 from collections.abc import Callable
 from functools import cache, partial
@@ -19,7 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from llvmlite import ir
+from numba.core import cgutils
 from numba.core import types as numba_types
+from numba.extending import intrinsic
 
 from samurai_env.core.cache import Cache, NoCache
 
@@ -114,7 +118,8 @@ def jit(function: Callable[..., Any], inline: bool = False) -> Any:
     Returns:
         The numba dispatcher. Stale and damaged cache entries are ignored and then overwritten, so an edited
         rule is never run in its old form. Without a writable place for the cache it just compiles. In what is
-        compiled, loops copy arrays: for `a[:] = b` numba compiles the text of an error first, for seconds.
+        compiled, loops copy arrays: for `a[:] = b` numba compiles the text of an error first, for seconds, and a GPU
+        cannot run it. Arrays are made by `scratch`.
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": inline, "no_cfunc_wrapper": True}
     dispatcher: Any = numba.njit(**options)(function)
@@ -135,6 +140,41 @@ def inlined(function: Callable[..., Any]) -> Any:
     the compiler from making vectors of kernels: half of the time of an observation. Callers take longer to compile.
     """
     return jit(function, inline=True)
+
+
+@intrinsic(prefer_literal=True)
+def scratch(typing_context: Any, shape: Any, dtype: Any) -> Any:
+    """An array on the stack of the compiled function that asks for it, not initialized: free, and possible on a GPU.
+
+    It must not leave the function, but for those that it calls.
+
+    Args:
+        typing_context: numba's.
+        shape: a constant, or a tuple of constants.
+        dtype: a NumPy scalar type or numba's type of a record.
+    """
+    sizes = [size.literal_value for size in getattr(shape, "types", (shape,))]
+    element = getattr(dtype, "instance_type", None) or dtype.dtype
+    array = numba_types.Array(element, len(sizes), "C")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = context.get_data_type(element)
+        size = context.get_abi_sizeof(kind)
+        strides = [size * math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
+        with builder.goto_entry_block():
+            memory = builder.alloca(ir.ArrayType(kind, math.prod(sizes)))
+            memory.align = 8
+        made = context.make_array(array)(context, builder)
+        made.data = builder.bitcast(memory, kind.as_pointer())
+        made.nitems = context.get_constant(numba_types.intp, math.prod(sizes))
+        made.itemsize = context.get_constant(numba_types.intp, size)
+        made.shape = cgutils.pack_array(builder, [context.get_constant(numba_types.intp, n) for n in sizes])
+        made.strides = cgutils.pack_array(builder, [context.get_constant(numba_types.intp, n) for n in strides])
+        made.meminfo = cgutils.get_null_value(made.meminfo.type)
+        made.parent = cgutils.get_null_value(made.parent.type)
+        return made._getvalue()
+
+    return array(shape, dtype), generate
 
 
 def bind(template: Callable[..., Any], owner: str, functions: dict[str, Any], inline: bool = False) -> Any:

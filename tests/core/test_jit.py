@@ -233,3 +233,31 @@ def test_two_games_on_the_same_loops_do_not_share_code(copy: Copy) -> None:
     assert copy.run("returns", "twin_returns") == ([[1.0, -1.0], [7.0, 7.0]], 0, 2)
     assert copy.run("twin_returns", "returns") == ([[7.0, 7.0], [1.0, -1.0]], 2, 0)
     assert copy.run("twin_returns") == ([[7.0, 7.0]], 1, 0)
+
+
+def test_scratch_arrays_are_apart_and_forgotten(tmp_path: Path) -> None:
+    """Each call has its own; many calls in a loop do not fill the stack."""
+    import numba
+    import numpy as np
+
+    from samurai_env.core.jit import scratch
+
+    @numba.njit
+    def digits(number):
+        first, table = scratch(4, np.int64), scratch((2, 3), np.float64)
+        for i in range(4):
+            first[i] = number % 10
+            number //= 10
+        table[:] = 0.5
+        table[1, 2] = first[3]
+        return first[0] + 10 * first[1], table.sum(), table.shape
+
+    @numba.njit
+    def often():
+        total = 0.0
+        for i in range(1_000_000):
+            total += digits(i)[1]
+        return total
+
+    assert digits(1234) == (34, 2.5 + 1.0, (2, 3))
+    assert often() == 1_000_000 * 2.5 + sum(i // 1000 % 10 for i in range(1_000_000))

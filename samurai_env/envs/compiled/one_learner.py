@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from samurai_env.core import bits
-from samurai_env.core.batch import NEXT_STEP, SAME_STEP
+from samurai_env.core.batch import MOST_SEATS, NEXT_STEP, SAME_STEP
 from samurai_env.core.game import Game
-from samurai_env.core.jit import bind
+from samurai_env.core.jit import bind, scratch
 from samurai_env.core.rng import below, mix, next_seed
 from samurai_env.core.spin_threads import keep_stepping
 
@@ -26,6 +26,7 @@ heuristic_policy: Any = None
 observe: Any = None
 begin: Any = None
 greedy: Any = None
+MOST_ACTIONS: Any = None
 
 RANDOM, GREEDY, ASKED = 0, 1, 2  # who plays a seat; ASKED is answered outside of compiled code
 FIXED, DRAWN, ROTATING = 0, 1, 2  # how the learner's seat is chosen
@@ -92,8 +93,8 @@ def take_seats(seating, states, rows, learners, streams, players):
         take_seat(seating, states[row].seed, learners, row, streams[row], players)
 
 
-def greedy_choice(state, words, logits, ties, stream):
-    """A legal action of highest logit, ties broken at random; `logits` and `ties` are scratch."""
+def greedy_choice(state, words, logits, stream):
+    """A legal action of highest logit, ties broken at random; `logits` is scratch."""
     heuristic_policy(state, logits)
     best, count = -np.inf, 0
     for i in range(words.shape[0]):
@@ -103,10 +104,18 @@ def greedy_choice(state, words, logits, ties, stream):
             word &= word - bits.ONE
             if logits[action] > best:
                 best, count = logits[action], 0
+            count += logits[action] == best
+    skip = below(stream, count)
+    for i in range(words.shape[0]):
+        word = words[i]
+        while word != np.uint64(0):
+            action = 64 * i + np.int64(bits.lowest(word))
+            word &= word - bits.ONE
             if logits[action] == best:
-                ties[count] = action
-                count += 1
-    return ties[below(stream, count)]
+                if skip == 0:
+                    return action
+                skip -= 1
+    return -1  # nothing is legal: not a legal call
 
 
 def learner_step(autoreset, shaped, seating, first, buffers):
@@ -124,7 +133,7 @@ def learner_step(autoreset, shaped, seating, first, buffers):
     """
     states, learners, streams, payoffs = buffers.states, buffers.learners, buffers.streams, buffers.payoffs
     players, actions = payoffs.shape[1], buffers.masks.shape[1]
-    logits, ties, values = np.zeros(actions), np.zeros(actions, np.int64), np.zeros(players)
+    logits, values = scratch(MOST_ACTIONS, np.float64)[:actions], scratch(MOST_SEATS, np.float64)[:players]
     count = 0
     for i in range(states.shape[0]):
         state, words = states[i], buffers.words[i]
@@ -184,7 +193,7 @@ def learner_step(autoreset, shaped, seating, first, buffers):
                 break
             legal(state, words)
             if kind == GREEDY:
-                step(state, greedy(state, words, logits, ties, streams[i]))
+                step(state, greedy(state, words, logits, streams[i]))
             else:
                 step(state, bits.pick(words, streams[i]))
         if buffers.waiting[i] == TO_LEARNER:
@@ -196,7 +205,7 @@ def learner_step(autoreset, shaped, seating, first, buffers):
 
 def desynchronize(states, words):
     """Bring each game, just begun, to a random point of a random game: uniformly many decisions of all that it has."""
-    stream = np.zeros(1, np.uint64)
+    stream = scratch(1, np.uint64)
     for i in range(states.shape[0]):
         state = states[i]
         seed, length = state.seed, 0
@@ -229,6 +238,7 @@ def one_learner_kernels(game: Game, encoding: str) -> OneLearnerKernels:
         "observe": k.observe[encoding],
         "take_seat": seat,
         "greedy": bind(greedy_choice, game.name, {"heuristic_policy": k.heuristic_policy}),
+        "MOST_ACTIONS": max(len(game.action_names(n)) for n in game.players),
     }
     stepping = bind(learner_step, owner, functions)
     return OneLearnerKernels(

@@ -11,7 +11,7 @@ import numpy as np
 
 from samurai_env.core.bits import EMPTY, ONE, has, lowest, popcount, spread
 from samurai_env.core.encoding import Block, Encoding, block_offsets
-from samurai_env.core.jit import inlined, jit
+from samurai_env.core.jit import inlined, jit, scratch
 from samurai_env.games.board.rules.tiles import KINDS, MOVABLE, STRENGTH, TILES
 from samurai_env.games.board.rules.topology import (
     ALL_SEA,
@@ -306,6 +306,7 @@ def planes(num_players: int) -> Encoding:
 
 
 PLANES = block_offsets(planes, (2, 3, 4))
+MOST_PLANES = max(planes(n).shape[0] for n in (2, 3, 4))
 
 
 @jit
@@ -315,7 +316,8 @@ def observe_planes(state, seat, out):
     hexes = state.influence.shape[1] + state.land_tile.shape[0] + state.sea_tile.shape[0]
     at = PLANES[n]
     local = at.hand  # from here on a plane is the same number everywhere
-    row = np.zeros(out.shape[0], np.int8)
+    row = scratch(MOST_PLANES, np.int8)
+    row[:] = 0
     for kind in range(KINDS):
         row[at.hand + kind] = state.hand[seat, kind]
     for player in range(n):

@@ -12,7 +12,7 @@ import numpy as np
 
 from samurai_env.core.bits import has
 from samurai_env.core.encoding import Block, Encoding, Entities, block_offsets
-from samurai_env.core.jit import inlined, jit
+from samurai_env.core.jit import inlined, jit, scratch
 from samurai_env.games.card.actions import CELL0
 from samurai_env.games.card.rules.cards import (
     CARDS,
@@ -278,6 +278,7 @@ def inside(x, y):
 
 
 PLANES = block_offsets(planes, (2, 3, 4))
+MOST_PLANES = max(planes(n).shape[0] for n in (2, 3, 4))
 
 
 @jit
@@ -287,7 +288,8 @@ def observe_planes(state, seat, out):
     at = PLANES[n]
     left, top = window_corner(state)
     local = at.hand  # from here on a plane is the same number everywhere
-    row = np.zeros(out.shape[0], np.int8)
+    row = scratch(MOST_PLANES, np.int8)
+    row[:] = 0
     for kind in range(KINDS):
         row[at.hand + kind] = state.hand[seat, kind]
     for player in range(n):

@@ -7,16 +7,17 @@ The weights come from self-play (`python -m samurai_env.games.board.heuristics.f
 """
 
 import json
+from typing import NamedTuple
 
 import numpy as np
 
 from samurai_env.core.bits import EMPTY, has, lowest, popcount
-from samurai_env.core.jit import jit
+from samurai_env.core.jit import jit, scratch
 from samurai_env.games.board.actions import END, IDLE, LAND0, SEA0, SPOT0
 from samurai_env.games.board.rules.kernels import first_spots, idle_exchange, playable
 from samurai_env.games.board.rules.setup import open_settlements, pickable
 from samurai_env.games.board.rules.tiles import FIGURE_EXCHANGE, KINDS, SHIPS, STRENGTH, TOKEN_EXCHANGE
-from samurai_env.games.board.rules.topology import DATA, LAND_BESIDE, SEA_BESIDE, SETTLEMENT_LAND
+from samurai_env.games.board.rules.topology import DATA, LAND_BESIDE, SEA_BESIDE, SETTLEMENT_LAND, SETTLEMENTS
 from samurai_env.games.board.state import FIGURE_FIRST, FIGURE_SECOND, FIRST_HAND, LAND, SEA, SETUP, TILE, TOKEN_FROM
 
 # Parameters, by position: BIAS + e and SLOPE + e give control as 2 * sigmoid(bias + slope * lead) - 1
@@ -27,14 +28,35 @@ PARAMETERS = NEAR_END + 1
 LOWEST = -1e9
 
 WEIGHTS = np.array(json.loads((DATA / "heuristic_policy.json").read_text(encoding="utf-8"))["weights"], np.float64)
+MAX_LEAD = 64  # in influence, with the tile that is tried: more than six neighbours can give
+TOWNS = int(SETTLEMENTS.max())
+
+
+class Parameters(NamedTuple):
+    """The weights, and what follows from them.
+
+    Attributes:
+        weights: float64 (PARAMETERS,).
+        control: the table of `control_table`, faster than an exponential for each figure.
+    """
+
+    weights: np.ndarray
+    control: np.ndarray
 
 
 @jit
-def control(empty, lead, weights):
-    """Control of a figure, -1 to 1, by a seat with this lead over the best opponent."""
-    if empty == 0:
-        return np.float64(lead > 0) - np.float64(lead < 0)
-    return 2.0 / (1.0 + np.exp(-weights[BIAS + empty] - weights[SLOPE + empty] * lead)) - 1.0
+def control_table(weights):
+    """Control of a figure, -1 to 1, by empty land hexes around and MAX_LEAD + lead over the best opponent (float64)."""
+    out = np.zeros((7, 2 * MAX_LEAD + 1))
+    for lead in range(-MAX_LEAD, MAX_LEAD + 1):
+        out[0, MAX_LEAD + lead] = np.sign(lead)
+        for empty in range(1, 7):
+            slope = weights[SLOPE + empty] * lead
+            out[empty, MAX_LEAD + lead] = 2.0 / (1.0 + np.exp(-weights[BIAS + empty] - slope)) - 1.0
+    return out
+
+
+CONTROL = control_table(WEIGHTS)
 
 
 @jit
@@ -74,7 +96,7 @@ def empty_around(state, settlement):
 
 
 @jit
-def fill_controls(state, seat, weights, everywhere, table):
+def fill_controls(state, seat, control, everywhere, table):
     """Write the seat's control of each figure as things stand into columns 0 to 2 of `table`, a row a settlement.
 
     `everywhere`: also of figures that are not there, for exchanges. Each is computed once instead of for every hex.
@@ -83,11 +105,12 @@ def fill_controls(state, seat, weights, everywhere, table):
         empty = empty_around(state, settlement)
         for figure in range(3):
             if everywhere or has(state.figures[figure], settlement):
-                table[settlement, figure] = control(empty, influence_lead(state, seat, settlement, figure), weights)
+                lead = influence_lead(state, seat, settlement, figure)
+                table[settlement, figure] = control[empty, MAX_LEAD + lead]
 
 
 @jit
-def fill_gains(state, seat, kind, filled, sign, importances, weights, table):
+def fill_gains(state, seat, kind, filled, sign, importances, control, table):
     """Write into column 3 the gain beside each settlement of so many land hexes `filled` and the tile's strength.
 
     `sign`: 1 if the strength is added, -1 if it is removed.
@@ -98,7 +121,7 @@ def fill_gains(state, seat, kind, filled, sign, importances, weights, table):
             for figure in range(3):
                 if has(state.figures[figure], settlement):
                     lead = influence_lead(state, seat, settlement, figure)
-                    after = control(empty - filled, lead + sign * STRENGTH[kind, figure], weights)
+                    after = control[empty - filled, MAX_LEAD + lead + sign * STRENGTH[kind, figure]]
                     total += importances[figure] * (after - table[settlement, figure])
         table[settlement, 3] = total
 
@@ -133,7 +156,7 @@ def best_sea(state, table):
 
 
 @jit
-def token_exchanges(state, seat, importances, weights, table, logits):
+def token_exchanges(state, seat, importances, control, table, logits):
     """Best gain of a token exchange, the tile put where it gains most; writes that of each first hex."""
     best = LOWEST
     for kind in range(KINDS):
@@ -141,9 +164,9 @@ def token_exchanges(state, seat, importances, weights, table, logits):
         for land in range(state.land_tile.shape[0]):
             if state.land_tile[land] == tile and has(state.movable[seat], land):
                 if elsewhere == LOWEST:  # the first of its kind
-                    fill_gains(state, seat, kind, 1, 1, importances, weights, table)
+                    fill_gains(state, seat, kind, 1, 1, importances, control, table)
                     elsewhere = best_land(state, table)
-                    fill_gains(state, seat, kind, 0, -1, importances, weights, table)
+                    fill_gains(state, seat, kind, 0, -1, importances, control, table)
                 logits[LAND0 + land] = gain_beside(LAND_BESIDE[land], table) + elsewhere
                 best = max(best, logits[LAND0 + land])
     return best
@@ -173,7 +196,7 @@ def best_figure_exchange(state, figure, settlement, importances, table):
 
 
 @jit
-def tile_gain(state, seat, kind, importances, weights, table, logits):
+def tile_gain(state, seat, kind, importances, control, table, logits):
     """Best gain of playing a tile of this kind; `logits` of land hexes are scratch."""
     if kind == FIGURE_EXCHANGE:
         best = 0.0 if idle_exchange(state) else LOWEST
@@ -185,45 +208,47 @@ def tile_gain(state, seat, kind, importances, weights, table, logits):
                 best = max(best, best_figure_exchange(state, figure, settlement, importances, table))
         return best
     if kind == TOKEN_EXCHANGE:
-        best = token_exchanges(state, seat, importances, weights, table, logits)
+        best = token_exchanges(state, seat, importances, control, table, logits)
         logits[LAND0 : LAND0 + state.land_tile.shape[0]] = LOWEST
         return best
     if SHIPS >> np.uint32(kind) & np.uint32(1):
-        fill_gains(state, seat, kind, 0, 1, importances, weights, table)
+        fill_gains(state, seat, kind, 0, 1, importances, control, table)
         return best_sea(state, table)
-    fill_gains(state, seat, kind, 1, 1, importances, weights, table)
+    fill_gains(state, seat, kind, 1, 1, importances, control, table)
     return best_land(state, table)
 
 
 @jit
-def weighted_policy(state, logits, weights):
-    """Write the logits of `heuristic_policy` with other weights (float64 (PARAMETERS,))."""
+def write_logits(state, logits, parameters):
+    """Write the logits of `heuristic_policy` with other parameters."""
+    weights, control = parameters.weights, parameters.control
     n, seat, phase, towns = state.hand.shape[0], state.seat, state.phase, state.influence.shape[1]
     importances = importances_of(state, seat, weights)
     logits[:] = LOWEST
-    table = np.empty((towns, 4))  # see `fill_controls` and `fill_gains`
+    table = scratch((TOWNS, 4), np.float64)[:towns]  # see `fill_controls` and `fill_gains`
     kinds = playable(state, seat) if phase == TILE else np.uint32(0)
     if phase != FIRST_HAND and phase != SETUP:
         exchange = phase in (FIGURE_FIRST, FIGURE_SECOND) or kinds >> np.uint32(FIGURE_EXCHANGE) & np.uint32(1) != 0
-        fill_controls(state, seat, weights, exchange, table)
+        fill_controls(state, seat, control, exchange, table)
     if phase == TILE:
         for kind in range(KINDS):
             if kinds >> np.uint32(kind) & np.uint32(1):
-                logits[kind] = tile_gain(state, seat, kind, importances, weights, table, logits) - weights[PRICE + kind]
+                gain = tile_gain(state, seat, kind, importances, control, table, logits)
+                logits[kind] = gain - weights[PRICE + kind]
         if state.may_end:
             logits[END] = 0.0
     elif phase == LAND:
-        fill_gains(state, seat, state.tile, 1, 1, importances, weights, table)
+        fill_gains(state, seat, state.tile, 1, 1, importances, control, table)
         for land in range(state.land_tile.shape[0]):
             if state.land_tile[land] == 0:
                 logits[LAND0 + land] = gain_beside(LAND_BESIDE[land], table)
     elif phase == SEA:
-        fill_gains(state, seat, state.tile, 0, 1, importances, weights, table)
+        fill_gains(state, seat, state.tile, 0, 1, importances, control, table)
         for sea in range(state.sea_tile.shape[0]):
             if state.sea_tile[sea] == 0:
                 logits[SEA0[n] + sea] = gain_beside(SEA_BESIDE[sea], table)
     elif phase == TOKEN_FROM:
-        token_exchanges(state, seat, importances, weights, table, logits)
+        token_exchanges(state, seat, importances, control, table, logits)
     elif phase == FIGURE_FIRST:
         if idle_exchange(state):
             logits[IDLE] = 0.0
@@ -258,13 +283,19 @@ def weighted_policy(state, logits, weights):
                 places &= places - np.uint64(1)
     else:  # the second hex of a token exchange: the tile has left the first
         kind = state.land_tile[state.from_land] - 1 - KINDS * seat
-        fill_gains(state, seat, kind, 1, 1, importances, weights, table)
+        fill_gains(state, seat, kind, 1, 1, importances, control, table)
         for land in range(state.land_tile.shape[0]):
             if state.land_tile[land] == 0:
                 logits[LAND0 + land] = gain_beside(LAND_BESIDE[land], table)
 
 
 @jit
+def weighted_policy(state, logits, weights):
+    """Write the logits of `heuristic_policy` with other weights (float64 (PARAMETERS,))."""
+    write_logits(state, logits, Parameters(weights, control_table(weights)))
+
+
+@jit
 def heuristic_policy(state, logits):
     """Write the logit of each legal action of the seat to move (float64 (actions,)); illegal actions get `LOWEST`."""
-    weighted_policy(state, logits, WEIGHTS)
+    write_logits(state, logits, Parameters(WEIGHTS, CONTROL))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from samurai_env.core.jit import jit
+from samurai_env.core.jit import jit, scratch
 from samurai_env.core.payoffs import most
 
 
@@ -15,9 +15,10 @@ def winners(captured):
     """
     n = captured.shape[0]
     everybody = (1 << n) - 1
-    total = np.zeros(4, np.int64)[:n]
-    others = np.zeros(4, np.int64)[:n]  # figures of the kinds in which the seat has no majority
-    majorities = np.zeros(4, np.int64)[:n]
+    total, majorities = scratch(4, np.int64)[:n], scratch(4, np.int64)[:n]
+    others = scratch(4, np.int64)[:n]  # figures of the kinds in which the seat has no majority
+    for seat in range(n):
+        total[seat] = others[seat] = majorities[seat] = 0
     for figure in range(3):
         for seat in range(n):
             total[seat] += captured[seat, figure]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from samurai_env.core.bits import EMPTY, bit, has, lowest, popcount
-from samurai_env.core.jit import inlined, jit
+from samurai_env.core.jit import inlined, jit, scratch
 from samurai_env.core.rng import below, shuffle
 from samurai_env.games.board.rules.tiles import ALL_TILES, COPIES, HAND, KINDS, TILES
 from samurai_env.games.board.rules.topology import ALL_LAND, ALL_SEA, CITIES, EDO, FIGURES_EACH, VILLAGES
@@ -213,7 +213,7 @@ def place_figures_at_random(state):
     cities, villages = CITIES[n], VILLAGES[n]
     slots = 2 * np.int64(popcount(cities))
     size = slots + np.int64(popcount(villages))
-    bag = np.empty(36, np.int8)
+    bag = scratch(36, np.int8)
     filled = 0
     for figure in range(3):
         for _ in range(state.pool[figure]):

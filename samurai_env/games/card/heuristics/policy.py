@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from samurai_env.core.bits import EMPTY, lowest
-from samurai_env.core.jit import jit
+from samurai_env.core.jit import jit, scratch
 from samurai_env.games.card.actions import CELL0, CHOICE0
 from samurai_env.games.card.rules.card_lists import DATA
 from samurai_env.games.card.rules.cards import KIND_NAMES, KINDS, SHAPES, STRENGTH
@@ -234,10 +234,11 @@ def write_gains(state, seat, cards, cell, known, importances, parameters, around
 def write_card_logits(state, logits, importances, parameters):
     """Write the logits of phase `card` (each kind in the hand on its best cell) or `cell` (each cell)."""
     seat, phase = state.seat, state.phase
-    around, gains = np.empty((4, 4), np.int8), np.empty(KINDS)
+    around, gains = scratch((4, 4), np.int8), scratch(KINDS, np.float64)
     cards = state.hand[seat]
     if phase == CELL:
-        cards = np.zeros(KINDS, np.int8)
+        cards = scratch(KINDS, np.int8)
+        cards[:] = 0
         cards[state.card] = 1
     known = known_symbols(state)
     for i in range(3):
@@ -258,7 +259,8 @@ def write_card_logits(state, logits, importances, parameters):
 def write_choice_logits(state, logits, importances, parameters):
     """Write the logits of phase `village`: the top card on one place and the next one, if any, on the other."""
     seat, n = state.seat, state.hand.shape[0]
-    sides = np.zeros((2, 4), np.int8)
+    sides = scratch((2, 4), np.int8)
+    sides[:] = 0
     for choice in range(2):
         side = waiting_side(state, choice)
         x, y = cell_x(state, state.laid) + STEP_X[side], cell_y(state, state.laid) + STEP_Y[side]

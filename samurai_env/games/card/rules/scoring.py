@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from samurai_env.core.jit import jit
+from samurai_env.core.jit import jit, scratch
 from samurai_env.core.payoffs import most
 from samurai_env.games.card.rules.cards import KINDS, STRENGTH
 
@@ -62,11 +62,12 @@ def winners(stones):
     """
     n = stones.shape[0]
     everybody = (1 << n) - 1
-    majorities = np.zeros(4, np.int64)[:n]
-    own = np.zeros(4, np.int64)[:n]  # stones of the shape in which the seat has its majority
-    others = np.zeros(4, np.int64)[:n]
+    majorities, others = scratch(4, np.int64)[:n], scratch(4, np.int64)[:n]
+    own = scratch(4, np.int64)[:n]  # stones of the shape in which the seat has its majority
+    for seat in range(n):
+        majorities[seat] = own[seat] = others[seat] = 0
     for shape in range(3):
-        leaders = most(stones[:, shape].astype(np.int64), everybody)
+        leaders = most(stones[:, shape], everybody)
         for seat in range(n):
             if leaders == 1 << seat:
                 majorities[seat] += 1

@@ -10,7 +10,7 @@ import json
 
 import numpy as np
 
-from samurai_env.core.jit import jit
+from samurai_env.core.jit import jit, scratch
 from samurai_env.games.spirit.observation import hidden_state
 from samurai_env.games.spirit.rules.cards import (
     CARD_ICONS,
@@ -87,7 +87,7 @@ FEATURES = len(NAMES)
 KIAI_VALUE = NAMES.index("kiai_" + SAMURAI[0])
 VALUES = int(VALUE.max())
 # Entries of the statistics of unseen cards, after those of the symbols.
-MEAN_VALUE = len(SYMBOLS)
+SYMBOL_COUNT = MEAN_VALUE = len(SYMBOLS)
 FLAMING = MEAN_VALUE + 1
 OF_VALUE = FLAMING + 1  # share of the cards of value 0, 1, ...
 UNSEEN = OF_VALUE + VALUES + 1
@@ -109,7 +109,8 @@ def write_unseen(state, unseen):
             unseen[MEAN_VALUE] += VALUE[card]
             unseen[FLAMING] += FLAMES[card]
             unseen[OF_VALUE + VALUE[card]] += 1.0
-    unseen /= max(count, 1)
+    for i in range(UNSEEN):
+        unseen[i] /= max(count, 1)
 
 
 @jit
@@ -145,7 +146,8 @@ def write_features(state, unseen, out):
     if fighters == 0:
         raiders, intruders = 0, intruders + raiders
     fires = unseen[FLAMING] * intruders  # each takes a barricade
-    lacks = np.zeros(len(SYMBOLS))  # by symbol: expected number of samurai without it
+    lacks = scratch(SYMBOL_COUNT, np.float64)  # by symbol: expected number of samurai without it
+    lacks[:] = 0.0
     order, seat = 0, state.active
     for _ in range(state.players):
         seat = left_neighbour(state, seat)

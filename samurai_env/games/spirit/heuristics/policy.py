@@ -10,7 +10,7 @@ import numpy as np
 from numba import from_dtype
 
 from samurai_env.core.bits import has
-from samurai_env.core.jit import jit
+from samurai_env.core.jit import jit, scratch
 from samurai_env.games.spirit.actions import (
     ATTACK,
     DEFEND,
@@ -294,8 +294,8 @@ def action_logit(state, action, drawn, child, unseen, features, weights):
 @jit
 def weighted_policy(state, logits, weights):
     """Write the logits of `heuristic_policy` with other weights (float64 (ROUNDS, FEATURES))."""
-    unseen, features = np.empty(UNSEEN), np.empty(FEATURES)
-    drawn, child = np.empty(1, STATE_TYPE), np.empty(1, STATE_TYPE)
+    unseen, features = scratch(UNSEEN, np.float64), scratch(FEATURES, np.float64)
+    drawn, child = scratch(1, STATE_TYPE), scratch(1, STATE_TYPE)
     write_unseen(state, unseen)
     logits[:] = LOWEST
     for action in range(logits.shape[0]):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from samurai_env.core.bits import has
-from samurai_env.core.jit import jit
+from samurai_env.core.jit import jit, scratch
 from samurai_env.games.spirit.heuristics.features import FEATURES, UNSEEN, WEIGHTS, linear_value, write_unseen
 from samurai_env.games.spirit.heuristics.policy import LOWEST, STATE_TYPE, action_logit
 from samurai_env.games.spirit.rules.cards import DATA
@@ -24,11 +24,11 @@ def best_value(state, weights):
         state: a game that is not over.
         weights: float64 (ROUNDS, FEATURES).
     """
-    unseen, features = np.empty(UNSEEN), np.empty(FEATURES)
+    unseen, features = scratch(UNSEEN, np.float64), scratch(FEATURES, np.float64)
     write_unseen(state, unseen)
     if state.phase != CARD and state.phase != PLACING:
         return linear_value(state, unseen, features, weights)
-    drawn, child = np.empty(1, STATE_TYPE), np.empty(1, STATE_TYPE)
+    drawn, child = scratch(1, STATE_TYPE), scratch(1, STATE_TYPE)
     best = LOWEST
     for action in range(64):
         if has(state.choices, action):

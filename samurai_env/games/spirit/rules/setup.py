@@ -51,7 +51,8 @@ def clear(state, seed):
     state.borrowed[:] = 0
     state.most_barricades = state.players + EXTRA_BARRICADES[state.difficulty]
     state.barricades = state.most_barricades
-    state.farmsteads[:] = FARMSTEADS
+    for back in range(FARMSTEADS.shape[0]):
+        state.farmsteads[back] = FARMSTEADS[back]
     state.families[:] = 1
     state.icons[:] = NOTHING
     state.icon = 0
