@@ -198,7 +198,10 @@ class GameRecord:
 
         Raises:
             RecordError: not such a record or a damaged one; the text names the line and what is wrong with it.
+            TypeError: not a text.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"a record is a text, not {shown(text)}")
         return _Reader(text).read()
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -192,8 +192,11 @@ class Position:
         """The position that `save` wrote.
 
         Raises:
+            TypeError: not bytes.
             ValueError: not such a file, damaged, or a state that no legal game can hold.
         """
+        if not isinstance(data, (bytes, bytearray)):
+            raise TypeError(f"a saved position is bytes, not {shown(data)}")
         if not data.startswith(MAGIC):
             raise ValueError("these bytes are not a position saved by samurai_env")
         body, digest = data[:-16], data[-16:]

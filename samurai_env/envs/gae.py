@@ -1,8 +1,38 @@
 """Generalised advantage estimation over a roll-out in which several seats decide in turn."""
 
+from typing import Any
+
 import numpy as np
 
 from samurai_env.core.checks import checked_integers
+from samurai_env.core.texts import one_line, shown
+
+
+def _real(name: str, values: Any) -> np.ndarray:
+    """Real numbers of any kind as float64.
+
+    Raises:
+        ValueError: something else.
+    """
+    try:
+        array = np.asarray(values)
+    except Exception as error:  # such as a ragged list
+        raise ValueError(f"{name} are no array: {one_line(error, 150)}") from None
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} are real numbers, not {shown(values)}")
+    return array.astype(np.float64)
+
+
+def _share(name: str, value: float) -> float:
+    """A number from 0 to 1.
+
+    Raises:
+        ValueError: something else.
+    """
+    number = _real(name, value)
+    if number.ndim or not 0 <= number <= 1:
+        raise ValueError(f"{name} is a number from 0 to 1, not {shown(value)}")
+    return float(number)
 
 
 def gae_by_seat(
@@ -38,9 +68,10 @@ def gae_by_seat(
         Advantages and returns (advantage + value), float64 (steps, games).
 
     Raises:
-        ValueError: arrays of other shapes, or seats that do not exist.
+        ValueError: arrays of other shapes or kinds, seats that do not exist, or a discount that is not from 0 to 1.
     """
-    rewards, values = np.asarray(rewards, np.float64), np.asarray(values, np.float64)
+    rewards, values = _real("rewards", rewards), _real("values", values)
+    gamma, gae_lambda = _share("gamma", gamma), _share("gae_lambda", gae_lambda)
     if rewards.ndim != 3:
         raise ValueError(f"rewards have shape (steps, games, seats), not {rewards.shape}")
     steps, games, players = rewards.shape
@@ -49,7 +80,7 @@ def gae_by_seat(
         raise ValueError(f"seats are 0 to {players - 1}, not {seats.min()} to {seats.max()}")
     dones = np.asarray(dones, np.bool_)
     counted = np.ones((steps, games), np.bool_) if ignored is None else ~np.asarray(ignored, np.bool_)
-    next_value = np.array(next_values, np.float64)
+    next_value = _real("next_values", next_values)
     shaped = {"dones": dones, "values": values, "ignored": ~counted}
     for name, array in shaped.items():
         if array.shape != (steps, games):

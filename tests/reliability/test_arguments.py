@@ -264,6 +264,14 @@ def test_integers_of_every_kind_are_taken() -> None:
     assert {VARIANT.game.variant(players) for players in one(2)} == {VARIANT}
 
 
+@pytest.mark.parametrize("bad", [0, None, "text", [[1]], np.zeros(3), b"bytes"], ids=repr)
+def test_what_is_no_text_or_bytes_is_no_record_or_position(bad) -> None:
+    if not isinstance(bad, bytes):
+        assert refused(Position.restore, bad).startswith("a saved position is bytes, not ")
+    if not isinstance(bad, str):
+        assert refused(GameRecord.parse, bad).startswith("a record is a text, not ")
+
+
 def test_perft_deeper_than_any_game() -> None:
     position = play_random(Position(SHORT, 3), random.Random(3))
     assert perft(position, 10**30) == 0

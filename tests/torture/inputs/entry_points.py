@@ -21,12 +21,17 @@ from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant
 from samurai_env.envs.aec import GameAEC
 from samurai_env.envs.common import Seeds
+from samurai_env.envs.gae import gae_by_seat
+from samurai_env.envs.learner import LearnerVectorEnv, make_vector_env
 from samurai_env.envs.single import GameEnv
 from samurai_env.envs.vector import GameVectorEnv
 from samurai_env.game_batch import GameBatch
 from samurai_env.game_record import GameRecord
+from samurai_env.language.sessions import GameSessions
+from samurai_env.language.text_env import TextEnv
 from samurai_env.perft import perft, walk
 from samurai_env.position import Position
+from samurai_env.state_dict import json_schema
 from tests.common.positions import play_random, stream
 
 Right = dict[str, Callable[[], Any]]
@@ -73,6 +78,8 @@ def all_entry_points(rng: random.Random) -> Iterator[EntryPoint]:
         yield from of_variants(variant)
         yield from of_batches(variant, rng)
         yield from of_environments(variant, rng)
+        yield from of_learners(variant, rng)
+        yield from of_texts(variant, rng)
     yield from of_agents(make_variant("samurai_card", 2), rng)
 
 
@@ -119,6 +126,11 @@ def of_positions(variant: Variant, rng: random.Random) -> Iterator[EntryPoint]:
     yield EntryPoint("GameRecord", GameRecord, {"variant": lambda: variant, "seed": seed, "tags": lambda: {"a": "b"}})
     right = {"variant": lambda: variant, "seed": seed, "actions": list, "tags": dict}
     yield EntryPoint("GameRecord.from_actions", GameRecord.from_actions, right)
+    right = {"seat": seat, "encoding": lambda: None}
+    yield of_position("to_dict", right)
+    yield EntryPoint("json_schema", json_schema, {"variant": lambda: variant, "encoding": lambda: None})
+    yield EntryPoint("Position.restore", Position.restore, {"data": position.save})
+    yield EntryPoint("GameRecord.parse", GameRecord.parse, {"text": record.to_text})
     yield EntryPoint("perft", perft, {"position": lambda: end, "depth": lambda: 1})
     yield EntryPoint("walk", walk, {"position": position.clone, "plies": lambda: 2})
     game = variant.game
@@ -226,6 +238,66 @@ def of_environments(variant: Variant, rng: random.Random) -> Iterator[EntryPoint
     )
     yield EntryPoint("GameVectorEnv.restore", vector.restore, {"states": lambda: states}, told, vector.states.tobytes)
     yield EntryPoint("Seeds.next", Seeds().next, {"seed": seed})
+
+
+def of_learners(variant: Variant, rng: random.Random) -> Iterator[EntryPoint]:
+    """Environments with one learner a game, and advantages over the seats."""
+    name, players = variant.game.name, variant.num_players
+    env = LearnerVectorEnv(name, 3, players, "random", rng.choice(["random", "rotate", 0]))
+    env.reset(seed=rng.randrange(2**60))
+    states = env.states.copy()
+
+    def told(given: Any, arguments: dict[str, Any]) -> None:
+        variant.check(env.states)
+
+    made: Right = {
+        "game": lambda: name,
+        "num_envs": lambda: 2,
+        "opponents": lambda: "greedy",
+        "seat": lambda: "rotate",
+        "num_players": lambda: players,
+        "observation": lambda: "box",
+        "threads": lambda: 1,
+    }
+    yield EntryPoint("make_vector_env", make_vector_env, made, counts=("num_envs", "threads"))
+    actions = lambda: np.array([choice_of(env.states[i : i + 1], variant) for i in range(3)])  # noqa: E731
+    yield EntryPoint("LearnerVectorEnv.step", env.step, {"actions": actions}, told, env.states.tobytes)
+    right: Right = {"seed": lambda: np.array([1, 2, 3]), "options": dict}
+    yield EntryPoint("LearnerVectorEnv.reset", env.reset, right, told, env.states.tobytes)
+    yield EntryPoint("LearnerVectorEnv.restore", env.restore, {"states": lambda: states}, told, env.states.tobytes)
+    steps: Right = {
+        "rewards": lambda: np.zeros((4, 2, 3)),
+        "dones": lambda: np.zeros((4, 2), bool),
+        "seats": lambda: np.ones((4, 2), np.int64),
+        "values": lambda: np.zeros((4, 2)),
+        "next_values": lambda: np.zeros((2, 3)),
+        "gamma": lambda: 0.9,
+        "gae_lambda": lambda: 0.9,
+        "ignored": lambda: None,
+    }
+    yield EntryPoint("gae_by_seat", gae_by_seat, steps)
+
+
+def of_texts(variant: Variant, rng: random.Random) -> Iterator[EntryPoint]:
+    """Games that are played by text."""
+    env = TextEnv(variant, rng.randrange(2**60))
+    sessions = GameSessions()
+    game = sessions.new_game(variant.spec)["game"]
+    yield EntryPoint(
+        "TextEnv",
+        TextEnv,
+        {"variant": lambda: variant, "seed": lambda: 1, "list_legal": lambda: True, "retries": lambda: 2},
+    )
+    yield EntryPoint("TextEnv.reset", env.reset, {"seed": lambda: 3})
+    yield EntryPoint("TextEnv.observation", env.observation, {"seat": lambda: 0})
+    yield EntryPoint("TextEnv.prompt", env.prompt, {"rules": lambda: True})
+    yield EntryPoint(
+        "TextEnv.reply", env.reply, {"text": lambda: "move: " + (env.legal() if not env.over else ["end"])[0]}
+    )
+    new: Right = {"variant": lambda: variant.spec, "seed": lambda: 1, "seat": lambda: 0}
+    yield EntryPoint("GameSessions.new_game", GameSessions().new_game, new)
+    yield EntryPoint("GameSessions.state", sessions.state, {"game": lambda: game})
+    yield EntryPoint("GameSessions.move", sessions.move, {"game": lambda: game, "move": lambda: "?"})
 
 
 def choice_of(states: np.ndarray, variant: Variant) -> int:
