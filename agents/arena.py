@@ -4,36 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agents.api import Agent
-from samurai_env.core.checks import checked_array, checked_count, checked_integers
+from samurai_env.agent_api import Agent, decision_keys
+from samurai_env.core.checks import checked_integers
 from samurai_env.core.game import Variant
 from samurai_env.game_batch import GameBatch
 from samurai_env.position import IllegalActionError
-
-# Odd multipliers that spread (deal, step, seat of the agent) over 64 bits.
-A, B, C = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03), np.uint64(0x8CB92BA72F3D8DD7)
-
-
-def decision_keys(seeds: np.ndarray, steps: np.ndarray, salt: int) -> np.ndarray:
-    """The key of each decision: a function of the deal, the step and the agent, whatever is played beside it.
-
-    Args:
-        seeds: uint64 (games,): the deals.
-        steps: integers (games,): how many decisions each game has had.
-        salt: from 0 on; another one, other keys: the agent, for example.
-
-    Returns:
-        uint64 (games,), as `Agent.act` takes them.
-
-    Raises:
-        TypeError: the seeds are no array, or the salt is not an integer.
-        ValueError: another dtype or shape, or a negative salt.
-    """
-    seeds = checked_array("seeds", seeds, np.uint64, (None,))
-    steps = checked_integers("steps", steps, seeds.shape).astype(np.uint64)
-    keys = seeds * A + steps * B + np.array([checked_count("salt", salt) + 1], np.uint64) * C
-    keys ^= keys >> np.uint64(29)
-    return keys * A
 
 
 def play_games(variant: Variant, agents: Sequence[Agent], seating: np.ndarray, seeds: np.ndarray) -> np.ndarray:

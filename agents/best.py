@@ -10,8 +10,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from agents.api import Agent
 from agents.spec import SHOWN, AgentSpec, parse_agent_spec
+from samurai_env.agent_api import Agent
 from samurai_env.core.game import Variant
 from samurai_env.core.notices import notice
 from samurai_env.files.json_reader import read_json

@@ -88,7 +88,7 @@ class EngineAgent:
         self._ids = {name: action for action, name in enumerate(variant.action_names)}
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `agents.api.Agent.act`; games are asked about one after another.
+        """See `samurai_env.agent_api.Agent.act`; games are asked about one after another.
 
         Raises:
             EngineError: the program does not start, dies, takes too long or gives no answer that can be read.

@@ -15,7 +15,7 @@ from samurai_env.position import IllegalActionError, Position
 
 
 class ExternalAgent:
-    """An agent of another project, which is not trusted to keep to `agents.api.Agent`."""
+    """An agent of another project, which is not trusted to keep to `samurai_env.agent_api.Agent`."""
 
     def __init__(self, spec: str, variant: Variant) -> None:
         """Import and make it.
@@ -39,7 +39,7 @@ class ExternalAgent:
         self._batch = GameBatch(variant)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `agents.api.Agent.act`; it receives copies.
+        """See `samurai_env.agent_api.Agent.act`; it receives copies.
 
         Raises:
             ValueError: it failed, or gave something other than one whole number a game.

@@ -4,10 +4,10 @@ import difflib
 from importlib import import_module
 from typing import NamedTuple
 
-from agents.api import Agent
 from agents.external import ExternalAgent
 from agents.old_specs import current_spelling
 from agents.spec import SHOWN, parse_agent_spec
+from samurai_env.agent_api import Agent
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
 

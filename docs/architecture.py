@@ -42,7 +42,7 @@ ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
     ),
     (
         ("rollouts, heuristics", ("agents.rollouts", "agents.heuristics")),
-        ("api, spec, settings", ("agents.api", "agents.spec", "agents.old_specs", "agents.settings")),
+        ("spec, settings", ("agents.spec", "agents.old_specs", "agents.settings")),
     ),
     (("samurai_env/*.py", ("samurai_env",)),),
     (("samurai_env/adapters", ("samurai_env.adapters",)),),
@@ -52,6 +52,7 @@ ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
         (
             "position, game record, batch",
             (
+                "samurai_env.agent_api",
                 "samurai_env.position",
                 "samurai_env.game_record",
                 "samurai_env.game_batch",

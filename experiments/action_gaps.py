@@ -21,8 +21,6 @@ from msgspec import Meta, Struct
 from rich.console import Console
 from rich.table import Table
 
-from agents.api import Agent
-from agents.arena import decision_keys
 from agents.registry import make_agent
 from agents.settings import Range
 from agents.spec import split_agent_specs
@@ -36,6 +34,7 @@ from experiments.common.ranges import Processes, Seed, check_ranges
 from experiments.evaluation.matches import Z95, Timed, warm_agent
 from experiments.evaluation.matchups import Natural, Seconds
 from samurai_env import parse_variant
+from samurai_env.agent_api import Agent, decision_keys
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
 from samurai_env.files.atomic_write import write_atomically

@@ -22,7 +22,6 @@ import torch
 from rich.console import Console
 from torch import nn
 
-from agents.arena import decision_keys
 from agents.baselines.rollout import RolloutAgent
 from agents.heuristics import ActionFeatures
 from agents.networks.config import NetworkConfig
@@ -38,6 +37,7 @@ from experiments.common.provenance import commit, cpu_name
 from experiments.common.ranges import Count, Processes, Seed, check_ranges
 from experiments.training.init_network import random_play
 from samurai_env import __version__, parse_variant
+from samurai_env.agent_api import decision_keys
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import shown
 from samurai_env.files.atomic_write import write_atomically

@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from agents.api import Agent
-from agents.arena import decision_keys
 from agents.registry import make_agent
 from experiments.common.cli import GameSpec, run_program
 from samurai_env import IllegalActionError, Position, parse_variant
+from samurai_env.agent_api import Agent, decision_keys
 from samurai_env.game_record import GameRecord
 
 

@@ -37,7 +37,7 @@ class GreedyAgent:
         self._choose = _bound(variant.game)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `agents.api.Agent.act`."""
+        """See `samurai_env.agent_api.Agent.act`."""
         states = checked_games(states, self._dtype)
         actions = np.zeros(len(states), np.int64)
         self._choose(states, checked_keys(keys, len(states)), self._words, self._logits, actions)

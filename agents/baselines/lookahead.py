@@ -23,7 +23,7 @@ class LookaheadAgent:
         self._batch = GameBatch(variant)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `agents.api.Agent.act`."""
+        """See `samurai_env.agent_api.Agent.act`."""
         gaps = self._features.compute(states)[:, :, 0]
         checked_keys(keys, len(gaps))
         return np.where(self._batch.legal_masks(states) > 0, gaps, np.inf).argmin(1)

@@ -139,7 +139,7 @@ class RolloutAgent:
         return self._evaluate(states, keys, config.games, config.potential_weight, self._work)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `agents.api.Agent.act`."""
+        """See `samurai_env.agent_api.Agent.act`."""
         return self.action_values(states, keys).argmax(1)
 
 

@@ -73,7 +73,7 @@ class NetworkAgent:
         return self.net.evaluate(observations, self._batch.legal_masks(states), features)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `agents.api.Agent.act`."""
+        """See `samurai_env.agent_api.Agent.act`."""
         log_probs, _ = self.evaluate(states)
         checked_keys(keys, len(log_probs))
         return log_probs.argmax(1)

@@ -268,7 +268,7 @@ class MCTSAgent:
         return root_actions(self._work.nodes[0], int(states["seat"][0]))
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `agents.api.Agent.act`."""
+        """See `samurai_env.agent_api.Agent.act`."""
         return self.search(states, keys).actions
 
 

@@ -299,7 +299,7 @@ class PUCTAgent:
         return trees
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `agents.api.Agent.act`."""
+        """See `samurai_env.agent_api.Agent.act`."""
         return self.search(states, keys).actions
 
 

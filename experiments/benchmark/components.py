@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from agents.arena import decision_keys
 from agents.search.mcts import MCTSAgent, MCTSConfig
 from experiments.benchmark.peers import by_last
 from experiments.benchmark.timing import Figure, Meter, undisturbed
+from samurai_env.agent_api import decision_keys
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant

@@ -14,8 +14,6 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from agents.api import Agent
-from agents.arena import decision_keys
 from agents.baselines.rollout import RolloutAgent
 from agents.best import named
 from agents.networks.agent import NetworkAgent
@@ -26,6 +24,7 @@ from agents.search.tree import RootActions
 from agents.settings import Range
 from experiments.command.replay import find_move
 from experiments.common.ranges import check_ranges
+from samurai_env.agent_api import Agent, decision_keys
 from samurai_env.game_record import GameRecord
 from samurai_env.position import Position
 

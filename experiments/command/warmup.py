@@ -70,14 +70,14 @@ def compile_environments(variant: Variant) -> None:
         aec = GameAEC(game, players, encoding=encoding, **options)
         aec.reset(seed=0)
         aec.step(int(aec.observe(aec.agent_selection)["action_mask"].argmax()))
-        envs = GameVectorEnv(game, 2, players, encoding, **options)
+        envs = GameVectorEnv(game, 2, players, encoding=encoding, **options)
         observations, _ = envs.reset(seed=0)
         envs.step(observations["action_mask"].argmax(1))
     learners = LearnerVectorEnv(game, 2, players, opponents="greedy", **options)
     observations, _ = learners.reset(seed=0)
     learners.step(observations["action_mask"].argmax(1))
     for opponents in ("random", "greedy"):
-        env = GameEnv(game, players, opponents, **options)
+        env = GameEnv(game, players, opponents=opponents, **options)
         env.reset(seed=0)
         env.step(env.action_space.sample())
 

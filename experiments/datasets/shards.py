@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from agents.api import Agent
 from agents.arena import play_games
 from experiments.datasets.columns import group_rows, rows_of_bytes, schema
 from experiments.datasets.manifest import Origin, Shard, parquet_file, records_file
 from experiments.evaluation.matches import warm_agent
+from samurai_env.agent_api import Agent
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.game_batch import GameBatch
@@ -37,7 +37,7 @@ class Recorder:
         self.actions: list[np.ndarray] = []
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `agents.api.Agent.act`."""
+        """See `samurai_env.agent_api.Agent.act`."""
         before = _copy(states)
         actions = self._agent.act(states, keys)
         self.states.append(before)

@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 
-from agents.api import Agent
 from agents.arena import play_games
 from agents.registry import make_agent
 from samurai_env import parse_variant
+from samurai_env.agent_api import Agent
 from samurai_env.core.checks import checked_count, whole
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import shown
@@ -29,7 +29,7 @@ class Timed:
         self.agent, self.seconds, self.decisions = agent, 0.0, 0
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `agents.api.Agent.act`."""
+        """See `samurai_env.agent_api.Agent.act`."""
         started = time.process_time()
         actions = self.agent.act(states, keys)
         self.seconds += time.process_time() - started

@@ -124,9 +124,14 @@ def random_play(variant: Variant, form: NetworkConfig, seed: int) -> tuple[torch
         Observations, int8 (12,800, ...); action features, float32 (legal actions, columns), if the form reads them.
     """
     env = GameVectorEnv(
-        variant.game.name, 256, variant.num_players, form.encoding, "result", "SameStep", **variant.options
+        variant.game.name,
+        256,
+        variant.num_players,
+        encoding=form.encoding,
+        autoreset_mode="SameStep",
+        **variant.options,
     )
-    advice = ActionFeatures(variant) if form.action_width else None
+    features_of = ActionFeatures(variant) if form.action_width else None
     observed, _ = env.reset(seed=seed)
     rng, actions, obs, features = np.array([seed], np.uint64), np.zeros(env.num_envs, np.int64), [], []
     for step in range(250):
@@ -134,6 +139,6 @@ def random_play(variant: Variant, form: NetworkConfig, seed: int) -> tuple[torch
         env.step(actions)
         if step % 5 == 0:
             obs.append(observed["observation"].copy())
-            if advice:
-                features.append(advice.compute(env.states)[observed["action_mask"] > 0])
+            if features_of:
+                features.append(features_of.compute(env.states)[observed["action_mask"] > 0])
     return torch.from_numpy(np.concatenate(obs)), torch.from_numpy(np.concatenate(features)) if features else None

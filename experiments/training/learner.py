@@ -28,7 +28,13 @@ class Learner(PPO):
         net = init_network(config, variant, config.seed)
         game, players = variant.game.name, variant.num_players
         env = GameVectorEnv(
-            game, config.num_envs, players, net.config.encoding, config.reward, "SameStep", **variant.options
+            game,
+            config.num_envs,
+            players,
+            encoding=net.config.encoding,
+            reward=config.reward,
+            autoreset_mode="SameStep",
+            **variant.options,
         )
         super().__init__(config, config, env, net)
         self.config = config

@@ -7,8 +7,6 @@ from typing import Annotated
 import numpy as np
 import torch
 
-from agents.api import Agent
-from agents.arena import decision_keys
 from agents.networks.agent import NetworkAgent
 from agents.networks.network import PolicyValueNet
 from agents.old_specs import current_spelling
@@ -18,6 +16,7 @@ from agents.search.puct import PUCTAgent, PUCTConfig
 from agents.settings import Range
 from agents.spec import parse_agent_spec, read_settings
 from experiments.common.ranges import Share
+from samurai_env.agent_api import Agent, decision_keys
 from samurai_env.core.game import Variant
 
 PAST = "past"  # spec of an opponent: the network as it was before
@@ -192,5 +191,5 @@ class PastSelves:
         return drawn
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `agents.api.Agent.act`."""
+        """See `samurai_env.agent_api.Agent.act`."""
         return self._player.act(states, keys)

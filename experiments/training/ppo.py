@@ -13,13 +13,13 @@ import numpy as np
 import torch
 from torch.optim.swa_utils import AveragedModel
 
-from agents.arena import decision_keys
 from agents.heuristics import ActionFeatures
 from agents.networks.network import PolicyValueNet, supports_bfloat16
 from agents.networks.sampling import sample
 from agents.settings import Range
 from experiments.common.ranges import Count, Seed, Share, Weight
 from experiments.training.opponents import Expert, Opponents, OpponentSettings
+from samurai_env.agent_api import decision_keys
 from samurai_env.core.texts import shown
 from samurai_env.envs.vector import GameVectorEnv
 

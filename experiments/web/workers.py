@@ -7,10 +7,9 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
 from typing import Any
 
-from agents.api import Agent
-from agents.arena import decision_keys
 from agents.registry import make_agent
 from samurai_env import Position, parse_variant
+from samurai_env.agent_api import Agent, decision_keys
 
 AGENTS_KEPT = 16  # in each process
 

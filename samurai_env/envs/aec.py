@@ -20,10 +20,10 @@ from samurai_env.envs.common import (
     Seeds,
     check_choice,
     check_render_mode,
-    checked_options,
     close_window,
     ending,
     render,
+    starting_position,
     variant_from_keywords,
 )
 from samurai_env.envs.spaces import OBSERVATIONS, LegalDiscrete, observation_space, state_space
@@ -61,6 +61,7 @@ class GameAEC(AECEnv):
         self,
         game: str,
         num_players: int | None = None,
+        *,
         encoding: str | None = None,
         reward: str = "result",
         render_mode: str | None = None,
@@ -101,7 +102,7 @@ class GameAEC(AECEnv):
         observing = batch_kernels(self.variant.game).by_encoding[self.encoding]
         self._act, self._write_observation = observing.act, observing.write_observation
         if self._position is not None:
-            self._states, self._words = self._position.states, self._position._words
+            self._states, self._words = self._position.states, np.zeros(self.variant.num_words, np.uint64)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what `_bind` sets, so that deepcopy and pickle work."""
@@ -148,20 +149,7 @@ class GameAEC(AECEnv):
             TypeError: `seed` is not an integer, `options` no mapping, or the position no `Position`.
             ValueError: `seed` is out of range, the position is of another variant, or both are given.
         """
-        position = checked_options(options).get("position")
-        if position is None:
-            self._start(Position(self.variant, self._seeds.next(seed)))
-            return
-        if not isinstance(position, Position):
-            raise TypeError(f"options['position'] is a Position, not {shown(position)}")
-        if seed is not None:
-            raise ValueError("reset takes a seed or a position, not both")
-        if position.variant != self.variant:
-            raise ValueError(f"the position is of {position.variant.spec}, this environment of {self.variant.spec}")
-        self._start(position.clone())
-
-    def _start(self, position: Position) -> None:
-        self._position = position
+        position = self._position = starting_position(self.variant, self._seeds, seed, options)
         self._bind()
         self._move: list[int] = []
         self._observer: str | None

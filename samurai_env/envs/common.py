@@ -10,6 +10,7 @@ from samurai_env.core.checks import checked_seed
 from samurai_env.core.game import Variant, find_game
 from samurai_env.core.rng import next_seed
 from samurai_env.core.texts import shown
+from samurai_env.position import Position
 
 REWARDS = ("result", "shaped")
 ILLEGAL_REWARD = -1.0  # for the seat whose illegal action ends a game, as in PettingZoo's classic games
@@ -88,6 +89,32 @@ class Seeds:
         else:
             self.last = int(next_seed(np.uint64(self.last)))
         return self.last
+
+
+def starting_position(variant: Variant, seeds: Seeds, seed: int | None, options: Mapping[str, Any] | None) -> Position:
+    """The position from which an environment's `reset` starts.
+
+    Args:
+        variant: of the environment.
+        seeds: of its games.
+        seed: of the game; None for the next one.
+        options: {"position": Position} continues from a copy of that position instead; other keys are ignored, as
+            Gymnasium and PettingZoo want it.
+
+    Raises:
+        TypeError: `seed` is not an integer, `options` no mapping, or the position no `Position`.
+        ValueError: `seed` is out of range, the position is of another variant, or both are given.
+    """
+    position = checked_options(options).get("position")
+    if position is None:
+        return Position(variant, seeds.next(seed))
+    if not isinstance(position, Position):
+        raise TypeError(f"options['position'] is a Position, not {shown(position)}")
+    if seed is not None:
+        raise ValueError("reset takes a seed or a position, not both")
+    if position.variant != variant:
+        raise ValueError(f"the position is of {position.variant.spec}, this environment of {variant.spec}")
+    return position.clone()
 
 
 def ending(variant: Variant, state: np.void) -> tuple[Mapping[str, Any], bool]:

@@ -1,4 +1,4 @@
-"""Generalised advantage estimation over a roll-out in which several seats decide in turn."""
+"""Generalised advantage estimation over a rollout in which several seats decide in turn."""
 
 from typing import Any
 
@@ -41,11 +41,12 @@ def gae_by_seat(
     seats: np.ndarray,
     values: np.ndarray,
     next_values: np.ndarray,
+    *,
     gamma: float = 1.0,
     gae_lambda: float = 0.95,
     ignored: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the advantages of the decisions of a roll-out of `GameVectorEnv`.
+    """Compute the advantages of the decisions of a rollout of `GameVectorEnv`.
 
     The trajectory of a seat in a game are its own decisions: what follows one is that seat's next decision, whoever
     acts between, with the rewards that the seat has got on the way. So each value is bootstrapped from a value of the

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from samurai_env.agent_api import decision_keys
 from samurai_env.core.checks import checked_integers, is_seat
 from samurai_env.core.texts import shown
 from samurai_env.envs.compiled.one_learner import (
@@ -19,13 +20,13 @@ from samurai_env.envs.compiled.one_learner import (
     LearnerBuffers,
     one_learner_kernels,
 )
-from samurai_env.envs.opponents import Opponent, Player, decision_keys, players_of
+from samurai_env.envs.opponents import Opponent, Player, players_of
 from samurai_env.envs.vector import GameVectorEnv
 from samurai_env.game_batch import GameBatch
 from samurai_env.position import IllegalActionError
 
 SEATINGS = {"random": DRAWN, "rotate": ROTATING}
-READY_KINDS = {"random": RANDOM, "greedy": GREEDY}
+COMPILED_KINDS = {"random": RANDOM, "greedy": GREEDY}
 
 
 class LearnerVectorEnv(GameVectorEnv):
@@ -51,9 +52,9 @@ class LearnerVectorEnv(GameVectorEnv):
         num_envs: number of games.
         num_players: number of players; the game's smallest if None.
         opponents: who plays the other seats: "random", "greedy" (the heuristic policy), an agent's spec such as
-            "mcts:100", an agent (`agents.api`), a callable from the observations of some games (a dict of "observation"
-            and "action_mask", games first) to an array of their actions, or a sequence with one of these for each other
-            seat, clockwise from the learner's.
+            "mcts:100", an agent (`samurai_env.agent_api`), a callable from the observations of some games (a dict of
+            "observation" and "action_mask", games first) to an array of their actions, or a sequence with one of these
+            for each other seat, clockwise from the learner's.
         seat: the learner's seat: a number, one for each game, "random" for a new one each game, or "rotate": game i
             begins on seat i modulo the number of players, and moves on by one each game.
         encoding: how observations are written; the game's first if None.
@@ -76,6 +77,7 @@ class LearnerVectorEnv(GameVectorEnv):
         game: str,
         num_envs: int = 1,
         num_players: int | None = None,
+        *,
         opponents: Opponent | Sequence[Opponent] = "random",
         seat: int | str | Sequence[int] | np.ndarray = 0,
         encoding: str | None = None,
@@ -92,13 +94,13 @@ class LearnerVectorEnv(GameVectorEnv):
             game,
             num_envs,
             num_players,
-            encoding,
-            reward,
-            autoreset_mode,
-            threads,
-            observation,
-            copy,
-            render_mode,
+            encoding=encoding,
+            reward=reward,
+            autoreset_mode=autoreset_mode,
+            threads=threads,
+            observation=observation,
+            copy=copy,
+            render_mode=render_mode,
             **options,
         )
 
@@ -132,8 +134,8 @@ class LearnerVectorEnv(GameVectorEnv):
         self._stepper, self._keep_stepping = kernels.learner_step, kernels.keep_stepping
         self._batch = GameBatch(self.variant)
         self._players = players_of(self.variant, self.opponents)
-        self._asked = list(dict.fromkeys(player for player in self._players if player.ready is None))
-        kinds = [ASKED if player.ready is None else READY_KINDS[player.ready] for player in self._players]
+        self._asked = list(dict.fromkeys(player for player in self._players if player.compiled is None))
+        kinds = [ASKED if player.compiled is None else COMPILED_KINDS[player.compiled] for player in self._players]
         self._kinds = np.array(kinds, np.int8)
 
     def _connect(self) -> None:
@@ -172,7 +174,7 @@ class LearnerVectorEnv(GameVectorEnv):
         self._seat_learners(rows, self._seating)
         self._play_on(rows)
 
-    def _go_on(self, over: np.ndarray) -> None:
+    def _continue(self, over: np.ndarray) -> None:
         self._seat_learners(self._rows, FIXED if self._seating == ROTATING else self._seating)
         if self._same_step:
             self._reset_rows(over, [None] * len(over))
@@ -213,7 +215,7 @@ class LearnerVectorEnv(GameVectorEnv):
         """The actions of an opponent in the games of these rows; errors as the class names them."""
         states = self._bytes[rows].view(self.states.dtype)
         if player.act is not None:
-            given = player.act(states.copy(), decision_keys(states))
+            given = player.act(states.copy(), decision_keys(states["seed"], states["steps"]))
         else:
             assert player.choose is not None
             seen = {

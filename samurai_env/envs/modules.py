@@ -13,6 +13,7 @@ def aec_functions(game: str) -> tuple[Callable[..., OrderEnforcingWrapper], Call
 
     def env(
         num_players: int | None = None,
+        *,
         encoding: str | None = None,
         reward: str = "result",
         render_mode: str | None = None,
@@ -53,6 +54,7 @@ def aec_functions(game: str) -> tuple[Callable[..., OrderEnforcingWrapper], Call
 
     def raw_env(
         num_players: int | None = None,
+        *,
         encoding: str | None = None,
         reward: str = "result",
         render_mode: str | None = None,
@@ -64,7 +66,16 @@ def aec_functions(game: str) -> tuple[Callable[..., OrderEnforcingWrapper], Call
 
         An illegal action raises `IllegalActionError` and changes nothing.
         """
-        return GameAEC(game, num_players, encoding, reward, render_mode, viewer, observation, **options)
+        return GameAEC(
+            game,
+            num_players,
+            encoding=encoding,
+            reward=reward,
+            render_mode=render_mode,
+            viewer=viewer,
+            observation=observation,
+            **options,
+        )
 
     for function in (env, raw_env):  # found by name, as pickle does it
         function.__module__, function.__qualname__ = f"samurai_env.{game}_v0", function.__name__

@@ -2,25 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from samurai_env.agent_api import Agent
 from samurai_env.core.game import Variant
-from samurai_env.core.rng import STEP, mix
 from samurai_env.core.texts import shown
 
-READY = ("random", "greedy")  # played by compiled code of the environments
-OPPONENTS_STREAM = np.uint64(0x6F70706F6E656E74)  # keeps the ready opponents' random numbers apart from the game's
-AGENTS_STREAM = np.uint64(0x6167656E74730000)  # and the agents' apart from both
-
-
-class Agent(Protocol):
-    """The interface of an agent, as in `agents.api`."""
-
-    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """Choose a legal action for the seat to move in each of several games."""
-        ...
+COMPILED = ("random", "greedy")  # played by compiled code of the environments
 
 
 # A callable takes what the seat sees, {"observation", "action_mask"}: of one game in `GameEnv`, where it returns an
@@ -29,17 +19,17 @@ Opponent = str | Agent | Callable[[dict[str, np.ndarray]], Any]
 
 
 class Player(NamedTuple):
-    """Who plays a seat: one of `ready`, `act` and `choose` is set.
+    """Who plays a seat: one of `compiled`, `act` and `choose` is set.
 
     Attributes:
         name: for errors.
-        ready: "random" or "greedy".
+        compiled: "random" or "greedy".
         act: an agent's `act`.
         choose: a callable from observations.
     """
 
     name: str
-    ready: str | None = None
+    compiled: str | None = None
     act: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
     choose: Callable[[dict[str, np.ndarray]], Any] | None = None
 
@@ -72,8 +62,8 @@ def players_of(variant: Variant, opponents: Opponent | Sequence[Opponent]) -> li
 
 def _player(variant: Variant, opponent: Opponent) -> Player:
     if isinstance(opponent, str):
-        if opponent in READY:
-            return Player(opponent, ready=opponent)
+        if opponent in COMPILED:
+            return Player(opponent, compiled=opponent)
         return Player(opponent, act=_make_agent(opponent, variant).act)
     name = getattr(opponent, "__name__", type(opponent).__name__)
     if callable(act := getattr(opponent, "act", None)):
@@ -81,7 +71,7 @@ def _player(variant: Variant, opponent: Opponent) -> Player:
     if callable(opponent):
         return Player(name, choose=opponent)
     raise ValueError(
-        f"an opponent is {', '.join(READY)}, an agent's spec such as 'mcts:100', an agent or a callable, "
+        f"an opponent is {', '.join(COMPILED)}, an agent's spec such as 'mcts:100', an agent or a callable, "
         f"not {shown(opponent)}"
     )
 
@@ -89,9 +79,3 @@ def _player(variant: Variant, opponent: Opponent) -> Player:
 def _make_agent(spec: str, variant: Variant) -> Agent:
     """The agent of a spec. The library does without agents, so they are looked for when one is named."""
     return import_module("samurai_env.agents").make_agent(spec, variant)
-
-
-def decision_keys(states: np.ndarray) -> np.ndarray:
-    """The key of each agent's decision, uint64 (games,): a function of deal and step, whatever is played beside it."""
-    scramble = mix.py_func  # on arrays
-    return scramble(scramble(states["seed"] ^ AGENTS_STREAM) + states["steps"].astype(np.uint64) * STEP)

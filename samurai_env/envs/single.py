@@ -7,6 +7,7 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
+from samurai_env.agent_api import decision_keys
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.checks import checked_integers, is_seat, whole
@@ -19,13 +20,14 @@ from samurai_env.envs.common import (
     Seeds,
     check_choice,
     check_render_mode,
-    checked_options,
     close_window,
     ending,
     render,
+    starting_position,
     variant_from_keywords,
 )
-from samurai_env.envs.opponents import OPPONENTS_STREAM, Opponent, Player, decision_keys, players_of
+from samurai_env.envs.compiled.one_learner import OPPONENTS_STREAM
+from samurai_env.envs.opponents import Opponent, Player, players_of
 from samurai_env.envs.spaces import OBSERVATIONS, LegalDiscrete, observation_space
 from samurai_env.position import IllegalActionError, Position
 
@@ -45,8 +47,8 @@ class GameEnv(gymnasium.Env):
         game: name of the game.
         num_players: number of players; the game's smallest if None.
         opponents: who plays the other seats: "random", "greedy" (the heuristic policy), an agent's spec such as
-            "mcts:100", an agent (`agents.api`), a callable from the seat's observation (always a dict as above) to an
-            action, or a sequence with one of these for each other seat, clockwise from the learner's.
+            "mcts:100", an agent (`samurai_env.agent_api`), a callable from the seat's observation (always a dict as
+            above) to an action, or a sequence with one of these for each other seat, clockwise from the learner's.
         seat: the learner's seat, "random" for a new one each game, or "all" to decide for every seat in turn; the
             reward is then what the step brought the seat that decided.
         encoding: how observations are written; the game's first if None.
@@ -70,6 +72,7 @@ class GameEnv(gymnasium.Env):
         self,
         game: str,
         num_players: int | None = None,
+        *,
         opponents: Opponent | Sequence[Opponent] = "random",
         seat: int | str = 0,
         encoding: str | None = None,
@@ -102,7 +105,7 @@ class GameEnv(gymnasium.Env):
         self._seeds = Seeds()
         self._position: Position | None = None
         self._move: list[int] = []
-        # Scratch of the ready opponents.
+        # Scratch of the compiled opponents.
         self._scores = np.zeros(self.variant.num_actions)
         self._choices = np.zeros((1, self.variant.num_actions), np.int8)
         self._chosen = np.zeros(1, np.int64)
@@ -134,25 +137,28 @@ class GameEnv(gymnasium.Env):
 
         Args:
             seed: 0 to 2**63 - 1.
-            options: there are none; what they hold is ignored.
+            options: {"position": Position} continues from a copy of that position instead; the opponents play on until
+                the learner decides. Other keys are ignored.
 
         Raises:
-            TypeError: `seed` is not an integer, or `options` no mapping.
-            ValueError: `seed` is negative or has more than 63 bits.
+            TypeError: `seed` is not an integer, `options` no mapping, or the position no `Position`.
+            ValueError: `seed` is out of range, both are given, or the position is of another variant or its game over
+                before the learner decides.
         """
-        checked_options(options)
-        begun = self._seeds.next(seed)
-        super().reset(seed=None if seed is None else begun)
-        self._position = Position(self.variant, begun)
+        position = starting_position(self.variant, self._seeds, seed, options)
+        super().reset(seed=None if seed is None else position.seed)
+        self._position = position
         self._move = []
         self._forfeited = False
         # A stream of its own, so that opponents' choices do not depend on the learner's use of `np_random`.
-        self._rng = np.array([mix(np.uint64(begun) ^ OPPONENTS_STREAM)], np.uint64)
+        self._rng = np.array([mix(np.uint64(position.seed) ^ OPPONENTS_STREAM)], np.uint64)
         if self._seat_choice == "random":
             self.seat = int(below(self._rng, self.variant.num_players))
         elif self._seat_choice == "all":
             self.seat = self.position.seat
         self._play_others()
+        if position.over and options and options.get("position") is not None:
+            raise ValueError(f"the game of options['position'] is over before seat {self.seat} decides")
         self._potential = self.position.potential()
         if self.render_mode == "human":
             self.render()
@@ -221,7 +227,7 @@ class GameEnv(gymnasium.Env):
         position, players = self.position, self.variant.num_players
         while not position.over and (seat := position.seat) != self.seat:
             player = self._players[(seat - self.seat) % players - 1]
-            action = self._ready(player.ready) if player.ready else self._asked(player, seat)
+            action = self._compiled_choice(player.compiled) if player.compiled else self._asked(player, seat)
             try:
                 self._carry_out(action)
             except IllegalActionError as error:
@@ -234,10 +240,10 @@ class GameEnv(gymnasium.Env):
             assert player.choose is not None
             return whole(what, player.choose(self._seen(seat)))
         states = self.position.states.copy()
-        return int(checked_integers(what, player.act(states, decision_keys(states)), (1,))[0])
+        return int(checked_integers(what, player.act(states, decision_keys(states["seed"], states["steps"])), (1,))[0])
 
-    def _ready(self, name: str) -> int:
-        """A decision of one of the ready opponents: any, or any of those that the heuristic policy scores highest."""
+    def _compiled_choice(self, name: str) -> int:
+        """A decision of "random" or "greedy": any, or any of those that the heuristic policy scores highest."""
         legal = self.position.legal_mask(self._choices[0])
         if name == "greedy":
             batch_kernels(self.variant.game).write_policy(self.position.states, 0, self._scores)

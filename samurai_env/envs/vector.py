@@ -119,6 +119,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         game: str,
         num_envs: int = 1,
         num_players: int | None = None,
+        *,
         encoding: str | None = None,
         reward: str = "result",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
@@ -356,11 +357,11 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
             if not self._same_step:
                 self._done[:] = self.states["over"]
                 self._cut[over] = cut
-            self._go_on(over)
+            self._continue(over)
             self._ready = True
             return self._handed(self._observed(), self._info())
 
-    def _go_on(self, over: np.ndarray) -> None:
+    def _continue(self, over: np.ndarray) -> None:
         """Continue from restored states; the games in the rows `over` are over."""
         self._write_rows(self._rows, self.states)
         if self._same_step:

@@ -11,8 +11,7 @@ from functools import wraps
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
+from samurai_env.agent_api import Agent, decision_keys
 from samurai_env.core.game import Variant, find_game, game_names
 from samurai_env.language.sessions import Chooser, GameSessions, random_player
 from samurai_env.position import Position
@@ -28,14 +27,14 @@ def agent_player(spec: str) -> Chooser:
         make_agent = import_module("samurai_env.agents").make_agent
     except ModuleNotFoundError as error:
         raise ValueError(f"opponent {spec!r} needs the package agents: {error}") from None
-    made: dict[Variant, Any] = {}
+    made: dict[Variant, Agent] = {}
 
     def choose(position: Position) -> int:
         variant = position.variant
         if variant not in made:
             made[variant] = make_agent(spec, variant)
-        key = np.array([position.seed * 1_000_003 + position.steps & 2**64 - 1], np.uint64)
-        return int(made[variant].act(position.states, key)[0])
+        states = position.states
+        return int(made[variant].act(states, decision_keys(states["seed"], states["steps"]))[0])
 
     return choose
 

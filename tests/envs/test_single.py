@@ -18,7 +18,7 @@ from samurai_env.core.rng import next_seed
 from samurai_env.envs.aec import GameAEC
 from samurai_env.envs.single import GameEnv
 from samurai_env.games import GAMES
-from samurai_env.position import IllegalActionError
+from samurai_env.position import IllegalActionError, Position
 from tests.common.variants import all_variants, every_variant, label, some_variants
 
 EVERY, SOME = every_variant(), some_variants()
@@ -306,6 +306,46 @@ def test_a_copy_plays_on_identically(variant, copied) -> None:
 
 
 @some
+def test_reset_to_a_position_continues_from_it(variant) -> None:
+    env, other = make(variant, seat="all", reward="shaped"), make(variant, seat="all", reward="shaped")
+    info = halfway(env)
+    position = env.position.clone()
+    observation, begun = other.reset(options={"position": position, "other": 1})
+    assert plain(begun) == plain(info)
+    assert plain(observation["action_mask"]) == plain(info["action_mask"])
+    action = int(np.flatnonzero(info["action_mask"])[-1])
+    assert plain(other.step(action)) == plain(env.step(action))
+    assert position.hash() != other.position.hash()  # the environment plays on a copy
+    one = make(variant, opponents="greedy", seat=variant.num_players - 1)
+    _, info = one.reset(options={"position": position})
+    assert info["action_mask"].any()
+    assert one.position.seat == variant.num_players - 1
+    assert one.position.steps >= position.steps
+
+
+@smallest
+def test_reset_refuses_a_position_that_does_not_fit(variant) -> None:
+    env = make(variant, seat="all")
+    play(env, 1)
+    with pytest.raises(ValueError, match=r"^the game of options\['position'\] is over before seat \d decides$"):
+        make(variant).reset(options={"position": env.position})
+    other = next(v for v in all_variants(variant.game) if v != variant)
+    with pytest.raises(ValueError, match=r"the position is of .* this environment of"):
+        env.reset(options={"position": Position(other, 0)})
+    with pytest.raises(ValueError, match=r"^reset takes a seed or a position, not both$"):
+        env.reset(seed=1, options={"position": Position(variant, 0)})
+    with pytest.raises(TypeError, match=r"^options\['position'\] is a Position, not "):
+        env.reset(options={"position": Position(variant, 0).save()})
+
+
+@smallest
+def test_only_game_and_players_go_by_place(variant) -> None:
+    for kind in (GameEnv, GameAEC):
+        with pytest.raises(TypeError, match="positional argument"):
+            kind(variant.game.name, variant.num_players, "random")
+
+
+@some
 def test_all_seats_are_the_game_of_the_aec_environment(variant) -> None:
     env = make(variant, seat="all", reward="shaped")
     aec = GameAEC(variant.game.name, variant.num_players, reward="shaped", **variant.options)
@@ -371,7 +411,7 @@ def test_one_opponent_for_all_seats(variant) -> None:
 
 
 @some
-def test_the_ready_opponents(variant) -> None:
+def test_the_compiled_opponents(variant) -> None:
     """Random ones spread over all legal actions, greedy ones over those that the built-in player scores highest."""
     env = make(variant)
     info = halfway(env)

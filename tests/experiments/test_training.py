@@ -12,7 +12,6 @@ import torch
 from rich.console import Console
 from safetensors.torch import load_file, save_file
 
-from agents.arena import decision_keys
 from agents.heuristics import ActionFeatures
 from agents.networks.agent import NetworkAgent
 from agents.networks.cards import FORMAT, OLD_FIELDS, OLD_FORMAT, read_card
@@ -34,6 +33,7 @@ from experiments.training.learner import Learner
 from experiments.training.opponents import Expert, OpponentSettings
 from experiments.training.ppo import turn_seats, warmed_up_ema
 from samurai_env import game_names, make_variant
+from samurai_env.agent_api import decision_keys
 
 SMALL = Config(
     hidden=(32,), num_envs=8, num_steps=16, minibatch_size=64, eval_every=0, checkpoint_every=1, device="cpu"

@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from agents.api import Agent
 from agents.registry import make_agent
 from agents.search.mcts import MCTSAgent, MCTSConfig
 from experiments import bench, play, tournament, train_ppo, watch
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import standings
 from samurai_env import Position, game_names, parse_variant
+from samurai_env.agent_api import Agent
 from samurai_env.core import game as registry
 from samurai_env.core.game import Variant, find_game, register_game
 from samurai_env.game_record import GameRecord

@@ -65,8 +65,8 @@ def test_the_wheel_is_small_and_has_every_network(library: Path) -> None:
 
 
 def test_imports_are_rewritten() -> None:
-    source = "from agents import rollouts\nif x:\n    from agents.api import Agent\nimport agentsmith\n"
-    wanted = "from samurai_env.agents import rollouts\nif x:\n    from samurai_env.agents.api import Agent\n"
+    source = "from agents import rollouts\nif x:\n    from agents.spec import AgentSpec\nimport agentsmith\n"
+    wanted = "from samurai_env.agents import rollouts\nif x:\n    from samurai_env.agents.spec import AgentSpec\n"
     assert rewritten(source) == wanted + "import agentsmith\n"
 
 

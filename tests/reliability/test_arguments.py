@@ -6,10 +6,11 @@ import random
 import numpy as np
 import pytest
 
-from agents.arena import decision_keys, play_games
+from agents.arena import play_games
 from agents.networks.sampling import sample
 from agents.registry import make_agent
 from samurai_env import make_variant
+from samurai_env.agent_api import decision_keys
 from samurai_env.core.bits import pick_legal
 from samurai_env.envs.aec import GameAEC
 from samurai_env.envs.single import GameEnv

@@ -31,7 +31,7 @@ MOST_ACTIONS: Any = None
 RANDOM, GREEDY, ASKED = 0, 1, 2  # who plays a seat; ASKED is answered outside of compiled code
 FIXED, DRAWN, ROTATING = 0, 1, 2  # how the learner's seat is chosen
 TO_LEARNER, BEGUN = 0, -1  # in `waiting`; above 0: the distance of the asked opponent's seat from the learner's
-OPPONENTS_STREAM = np.uint64(0x6F70706F6E656E74)  # as in `samurai_env.envs.opponents`
+OPPONENTS_STREAM = np.uint64(0x6F70706F6E656E74)  # keeps opponents' random numbers apart from the game's
 
 
 class LearnerBuffers(NamedTuple):

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from agents.arena import decision_keys, play_games
+from agents.arena import play_games
 from agents.heuristics import ActionFeatures
 from agents.networks.sampling import sample
 from agents.registry import make_agent
 from experiments.evaluation.matches import one_against_others, rotations, team_win_rate, win_share_against
 from samurai_env import find_game, make_variant, parse_variant
+from samurai_env.agent_api import decision_keys
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant
 from samurai_env.envs.aec import GameAEC
