@@ -20,7 +20,7 @@ from typing import IO, Any
 import numpy as np
 
 from agents.spec import AgentSpec
-from samurai_env.core.checks import checked_games, checked_keys, is_whole
+from samurai_env.core.checks import checked_games, checked_keys, is_integer
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
 from samurai_env.position import IllegalActionError, Position
@@ -123,7 +123,7 @@ class EngineAgent:
         action: Any = answer.get("action")
         if isinstance(action, str) and action in self._ids:
             action = self._ids[action]
-        if not is_whole(action):
+        if not is_integer(action):
             raise self._failed(f"gave no action: 'action' is {shown(action)}, neither an action's name nor its id")
         try:
             position.step(int(action))

@@ -11,7 +11,7 @@ from samurai_env.agent_api import Agent
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
 
-LONGEST = 5000  # characters of a spec; most of it would be a path
+MAX_SPEC = 5000  # characters of a spec; most of it would be a path
 
 
 class Entry(NamedTuple):
@@ -51,8 +51,8 @@ def make_agent(spec: str, variant: Variant) -> Agent:
     """
     if not isinstance(spec, str):
         raise TypeError(f"the spec of an agent is a text, not {shown(spec)}")
-    if len(spec) > LONGEST:
-        raise ValueError(f"an agent's spec has at most {LONGEST:,} characters, not {len(spec):,}")
+    if len(spec) > MAX_SPEC:
+        raise ValueError(f"an agent's spec has at most {MAX_SPEC:,} characters, not {len(spec):,}")
     parsed = parse_agent_spec(spec)
     if parsed.is_external:
         return ExternalAgent(spec, variant)

@@ -27,7 +27,7 @@ from experiments.common.cli import GameSpec, make_folder, progress_bar, run_prog
 from experiments.common.interrupts import Interrupt
 from experiments.common.process_pool import results
 from experiments.common.ranges import Processes, Seed, check_ranges
-from experiments.datasets.manifest import NAME, Manifest, is_whole, origin_of, read_manifest
+from experiments.datasets.manifest import NAME, Manifest, is_complete, origin_of, read_manifest
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
@@ -135,7 +135,7 @@ def make(config: Config, console: Console) -> Manifest:
     for number in sorted(manifest.shards):
         if manifest.shards[number].games < manifest.shard_size(number):
             del manifest.shards[number]  # the last of a smaller dataset
-        elif not is_whole(config.output, number, manifest.shards[number]):
+        elif not is_complete(config.output, number, manifest.shards[number]):
             console.print(f"shard {number} is missing or damaged: it is played again")
             del manifest.shards[number]
     manifest.save(config.output)

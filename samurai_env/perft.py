@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from samurai_env.core.batch import batch_kernels
-from samurai_env.core.checks import whole
+from samurai_env.core.checks import checked_integer
 from samurai_env.core.rng import below
 from samurai_env.core.texts import shown
 from samurai_env.core.variant_spec import parse_variant
@@ -28,7 +28,7 @@ def perft(position: Position, depth: int) -> int:
         TypeError: a depth that is not an integer.
         ValueError: a negative depth.
     """
-    depth = min(whole("a depth", depth), position.variant.max_steps)  # no sequence is longer
+    depth = min(checked_integer("a depth", depth), position.variant.max_steps)  # no sequence is longer
     if depth < 0:
         raise ValueError(f"a depth is 0 or more, not {shown(depth)}")
     if depth == 0:
@@ -48,7 +48,7 @@ def walk(position: Position, plies: int) -> list[int]:
     Raises:
         TypeError: a number of plies that is not an integer.
     """
-    plies = whole("the number of plies", plies)
+    plies = checked_integer("the number of plies", plies)
     rng = np.array([~np.uint64(position.seed)], np.uint64)
     actions: list[int] = []
     while len(actions) < plies and not position.over:

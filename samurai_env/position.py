@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from samurai_env.core.batch import batch_kernels
-from samurai_env.core.checks import checked_buffer, checked_seat, checked_seed, whole
+from samurai_env.core.checks import checked_buffer, checked_integer, checked_seat, checked_seed
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import shown
 from samurai_env.core.variant_spec import parse_variant
@@ -94,7 +94,7 @@ class Position:
             IllegalActionError: the action is not legal, or the game is over; nothing has changed.
             TypeError: the action is not an integer.
         """
-        action = whole("an action", action)
+        action = checked_integer("an action", action)
         known = 0 <= action < self.variant.num_actions  # compiled code takes 64 bits
         if not known or not batch_kernels(self.variant.game).apply(self.states, 0, action, self._words):
             raise IllegalActionError(self._why_illegal(action))

@@ -201,7 +201,7 @@ def digest(path: Path) -> str | None:
         return None
 
 
-def is_whole(folder: Path, number: int, shard: Shard) -> bool:
+def is_complete(folder: Path, number: int, shard: Shard) -> bool:
     """Whether both files of a shard have their checksums."""
     files = parquet_file(folder, number), records_file(folder, number)
     return tuple(map(digest, files)) == (shard.parquet, shard.records)

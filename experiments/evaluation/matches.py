@@ -12,7 +12,7 @@ from agents.arena import play_games
 from agents.registry import make_agent
 from samurai_env import parse_variant
 from samurai_env.agent_api import Agent
-from samurai_env.core.checks import checked_count, whole
+from samurai_env.core.checks import checked_count, checked_integer
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import shown
 from samurai_env.game_batch import GameBatch
@@ -58,7 +58,7 @@ def deal_seeds(first: int, deals: int) -> np.ndarray:
         TypeError: not integers.
         ValueError: no deal, or a number that there is not.
     """
-    first, deals = whole("the first deal", first), checked_count("the number of deals", deals)
+    first, deals = checked_integer("the first deal", first), checked_count("the number of deals", deals)
     if not 0 <= first < 2**62 or deals == 0:
         raise ValueError(f"matches have 1 deal or more, numbered from 0 on; not {deals} from {shown(first)} on")
     return np.arange(first, first + deals, dtype=np.uint64) + np.uint64(MATCH_SEED)

@@ -34,13 +34,13 @@ OVER, ILLEGAL = -1, -2  # what `act` says instead of a seat
 
 
 def reset_all(states, seeds):
-    """Reset each state with its seed (uint64)."""
+    """Reset each state with its seed, uint64 (games,)."""
     for i in range(states.shape[0]):
         reset(states[i], seeds[i])
 
 
 def apply(states, index, action, words):
-    """Carry out `action` in one game if it is legal; whether it was. `words` is scratch."""
+    """Carry out `action` in one game if it is legal; whether it was. `words`, uint64 (words,), is scratch."""
     state = states[index]
     legal(state, words)
     if not bits.contains(words, action):
@@ -75,50 +75,50 @@ def act(states, action, words, mask, observation):
 
 
 def write_legal(states, index, words, mask):
-    """Write one game's legal actions as int8 zeros and ones."""
+    """Write one game's legal actions into `mask`, int8 (actions,); `words`, uint64 (words,), is scratch."""
     legal(states[index], words)
     bits.expand(words, mask)
 
 
 def write_returns(states, index, out):
-    """Write one game's returns."""
+    """Write one game's returns into `out`, float64 (seats,)."""
     returns(states[index], out)
 
 
 def write_potential(states, index, out):
-    """Write one game's shaped measure."""
+    """Write one game's potential into `out`, float64 (seats,)."""
     potential(states[index], out)
 
 
 def write_observation(states, index, seat, out):
-    """Write what `seat` sees in one game."""
+    """Write what `seat` sees in one game into `out`, int8 of the encoding's shape."""
     observe(states[index], seat, out)
 
 
 def is_mid_move(states, index):
-    """Whether one game stands in the middle of a move."""
+    """Whether one game is in the middle of a move."""
     return mid_move(states[index])
 
 
 def determinize_one(states, index, seat, rng):
-    """Resample in one game all that `seat` cannot know."""
+    """Determinize one game for `seat`; `rng` is uint64 (1,)."""
     determinize(states[index], seat, rng)
 
 
 def copy_many(states, copies, amount):
-    """Copy states over and over, for measuring the speed of copies."""
+    """Copy states again and again, to measure the speed of copies."""
     for i in range(amount):
         copies[i % states.shape[0]] = states[i % states.shape[0]]
 
 
 def determinize_many(states, seat, rng, amount):
-    """`determinize_one` over and over, going round the games; a measure of its speed."""
+    """Call `determinize` again and again, game after game, to measure its speed."""
     for i in range(amount):
         determinize(states[i % states.shape[0]], seat, rng)
 
 
 def write_policy(states, index, logits):
-    """Write the heuristic policy's logits of one game's actions."""
+    """Write the heuristic policy's logits of one game's actions into `logits`, float64 (actions,)."""
     heuristic_policy(states[index], logits)
 
 
@@ -151,7 +151,17 @@ def perft(states, depth, words):
 
 
 def play_random(states, rng, steps, words):
-    """Make `steps` uniformly random decisions in every game, starting finished ones anew; number of games finished."""
+    """Make `steps` uniformly random decisions in every game; a finished game is reset to a random seed.
+
+    Args:
+        states: states (games,), none of them over; changed in place.
+        rng: uint64 (1,), the random stream, which moves on.
+        steps: decisions in each game.
+        words: uint64 (words,), scratch.
+
+    Returns:
+        How many games have ended.
+    """
     finished = 0
     for i in range(states.shape[0]):
         state = states[i]
@@ -165,7 +175,17 @@ def play_random(states, rng, steps, words):
 
 
 def first_illegal(states, actions, skip, words):
-    """Index of the first game whose action is illegal, -1 if there is none; games with `skip` do not count."""
+    """Find the first game whose action is illegal.
+
+    Args:
+        states: states (games,).
+        actions: int64 (games,).
+        skip: bool (games,): games that do not count.
+        words: uint64 (words,), scratch.
+
+    Returns:
+        The game's index; -1 if there is none.
+    """
     for i in range(states.shape[0]):
         if not skip[i]:
             legal(states[i], words)
@@ -175,13 +195,13 @@ def first_illegal(states, actions, skip, words):
 
 
 def step_all(states, actions):
-    """Carry out one legal action in every game."""
+    """Carry out one legal action in every game: `actions`, int64 (games,)."""
     for i in range(states.shape[0]):
         step(states[i], actions[i])
 
 
 def legal_words(states, words):
-    """Write every game's legal actions as a row of words."""
+    """Write every game's legal actions as bits into `words`, uint64 (games, words)."""
     for i in range(states.shape[0]):
         legal(states[i], words[i])
 
@@ -280,60 +300,60 @@ def batch_step(autoreset, shaped, buffers):
 
 
 def write_outputs(state, mask, observation, words):
-    """Mask and observation of the seat to move."""
+    """Write mask, int8 (actions,), observation and `words`, uint64 (words,), of the seat to move."""
     legal(state, words)
     bits.expand(words, mask)
     observe(state, state.seat, observation)
 
 
 def batch_observe(states, masks, observations, seats, words):
-    """Write masks, observations and seats of all games as they stand."""
+    """Write masks, int8 (games, actions), observations, int8 (games, ...), and seats, int8 (games,), of all games."""
     for i in range(states.shape[0]):
         write_outputs(states[i], masks[i], observations[i], words)
         seats[i] = states[i].seat
 
 
 def batch_observe_all(states, out):
-    """Write what every seat sees, the seat to move first: `out` is int8 (games, seats, ...)."""
+    """Write what every seat sees, the seat to move first, into `out`, int8 (games, seats, ...)."""
     for i in range(states.shape[0]):
         for player in range(out.shape[1]):
             observe(states[i], (states[i].seat + player) % out.shape[1], out[i, player])
 
 
 def legal_masks(states, masks, words):
-    """Write every game's legal actions as a row of int8 zeros and ones."""
+    """Write every game's legal actions into `masks`, int8 (games, actions); `words`, uint64 (words,), is scratch."""
     for i in range(states.shape[0]):
         legal(states[i], words)
         bits.expand(words, masks[i])
 
 
 def returns_all(states, out):
-    """Write every game's returns as a row."""
+    """Write every game's returns into `out`, float64 (games, seats)."""
     for i in range(states.shape[0]):
         returns(states[i], out[i])
 
 
 def potential_all(states, out):
-    """Write every game's potential as a row."""
+    """Write every game's potential into `out`, float64 (games, seats)."""
     for i in range(states.shape[0]):
         potential(states[i], out[i])
 
 
 def policy_all(states, out):
-    """Write the heuristic policy's logits of every game's actions as a row."""
+    """Write the heuristic policy's logits of every game's actions into `out`, float64 (games, actions)."""
     for i in range(states.shape[0]):
         heuristic_policy(states[i], out[i])
 
 
 def determinize_all(states, seats, rngs):
-    """Determinize every game for its seat; `rngs` (uint64) has one stream for all or one for each."""
+    """Determinize each game for its seat, int64 (games,); `rngs`, uint64, is one stream (1,) or one for each."""
     for i in range(states.shape[0]):
         first = i if rngs.shape[0] > 1 else 0
         determinize(states[i], seats[i], rngs[first : first + 1])
 
 
 def observe_seats(states, seats, out):
-    """Write what a seat sees in each game."""
+    """Write what a seat, int64 (games,), sees in each game into `out`, int8 (games, ...)."""
     for i in range(states.shape[0]):
         observe(states[i], seats[i], out[i])
 

@@ -2,7 +2,7 @@
 
 numba unpickles and runs whatever it finds in its cache, and raises what the disk raises. Here each signature of a
 function has one file, without an index. It begins with a SHA-256 over what the code depends on and over the code,
-checked before anything is unpickled. What does not pass is compiled again and written anew.
+checked before anything is unpickled. What does not pass is compiled again and overwritten.
 
 The hash finds damage, not malice: whoever may write to the folder can run code.
 """
@@ -143,5 +143,5 @@ class Cache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the compiled code for a signature, if the disk lets us."""
-        with suppress(OSError):  # full, read-only, a limit on file sizes, a folder that is gone
+        with suppress(OSError):  # full, read-only, a limit on file sizes, a folder that was deleted
             super().save_overload(sig, data._replace(type_annotation=""))

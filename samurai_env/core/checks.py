@@ -10,7 +10,7 @@ from samurai_env.core.texts import shown
 SEEDS = 2**63  # seeds are below
 
 
-def is_whole(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
     """Whether a value is an integer of any kind (also NumPy's, also an array of no dimension), and not a bool."""
     try:
         operator.index(value)
@@ -19,13 +19,13 @@ def is_whole(value: Any) -> bool:
     return not isinstance(value, (bool, np.bool_))
 
 
-def whole(what: str, value: Any) -> int:
-    """An integer of any kind as Python's, see `is_whole`.
+def checked_integer(what: str, value: Any) -> int:
+    """An integer of any kind as Python's, see `is_integer`.
 
     Raises:
         TypeError: not an integer, or a bool; names what it was for.
     """
-    if not is_whole(value):
+    if not is_integer(value):
         raise TypeError(f"{what} is an integer, not {shown(value)}")
     return operator.index(value)
 
@@ -37,7 +37,7 @@ def checked_seed(seed: Any) -> int:
         TypeError: not an integer.
         ValueError: negative, or more than 63 bits.
     """
-    number = whole("a seed", seed)
+    number = checked_integer("a seed", seed)
     if not 0 <= number < SEEDS:
         raise ValueError(f"a seed is an integer from 0 to 2**63 - 1, not {shown(number)}")
     return number
@@ -50,7 +50,7 @@ def checked_count(what: str, count: Any) -> int:
         TypeError: not an integer.
         ValueError: negative, or more than 48 bits, which no memory holds.
     """
-    number = whole(what, count)
+    number = checked_integer(what, count)
     if not 0 <= number < 2**48:
         raise ValueError(f"{what} is from 0 to 2**48 - 1, not {shown(number)}")
     return number
@@ -58,7 +58,7 @@ def checked_count(what: str, count: Any) -> int:
 
 def is_seat(seat: Any, num_players: int) -> bool:
     """Whether a value is an integer that names one of the seats."""
-    return is_whole(seat) and 0 <= operator.index(seat) < num_players
+    return is_integer(seat) and 0 <= operator.index(seat) < num_players
 
 
 def checked_seat(seat: Any, num_players: int, otherwise: str = "") -> int:

@@ -7,7 +7,7 @@ from textwrap import shorten
 
 import numpy as np
 
-from samurai_env.core.checks import whole
+from samurai_env.core.checks import checked_integer
 from samurai_env.core.texts import shown
 
 
@@ -87,7 +87,7 @@ class Encoding:
             IndexError: there is no such entry.
             TypeError: not an integer.
         """
-        index = whole("an entry", index)
+        index = checked_integer("an entry", index)
         for block in self.blocks:
             place = self.slices()[block.name]
             if place.start <= index < place.stop:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from samurai_env.core.checks import checked_count, is_whole
+from samurai_env.core.checks import checked_count, is_integer
 from samurai_env.core.encoding import Encoding
 from samurai_env.core.layout import Field, check_state, state_dtype
 from samurai_env.core.texts import shown
@@ -195,7 +195,7 @@ class Game:
             ValueError: impossible number of players, unknown option or value, or options that exclude each other.
         """
         num_players = self.players[0] if num_players is None else num_players
-        if not is_whole(num_players) or num_players not in self.players:
+        if not is_integer(num_players) or num_players not in self.players:
             allowed = ", ".join(map(str, self.players))
             raise ValueError(f"{self.title} is for {allowed} players, not {shown(num_players)}")
         for name in options:

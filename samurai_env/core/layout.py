@@ -72,6 +72,6 @@ def check_state(state: np.ndarray | np.void, fields: list[Field]) -> None:
             )
 
 
-def as_word(bits: np.ndarray) -> np.ndarray:
-    """Bit sets (uint64) of the true places along the last axis, which has 64 at most."""
+def pack_bits(bits: np.ndarray) -> np.ndarray:
+    """Pack bools (..., at most 64) into bit sets, uint64 (...): bit i is entry i of the last axis."""
     return (bits.astype(np.uint64) << np.arange(bits.shape[-1], dtype=np.uint64)).sum(-1, dtype=np.uint64)

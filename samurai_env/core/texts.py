@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-LONGEST = 280  # characters of an error text
+MAX_ERROR = 280  # characters of an error text
 _MOST = 60  # of a value in it
 
 
-def one_line(text: object, most: int = LONGEST) -> str:
+def one_line(text: object, most: int = MAX_ERROR) -> str:
     """A text on one line, cut to at most `most` characters; what cannot be printed is escaped."""
     whole = str(text) if not isinstance(text, str) else text
     cut = " ".join(whole[: 4 * most].split())

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from samurai_env.core.game import Game, Variant, find_game
 from samurai_env.core.texts import one_line, shown
 
-LONGEST = 1000  # characters
+MAX_SPEC = 1000  # characters
 EXAMPLE = "samurai players=4 edition=2016"  # for messages
 
 
@@ -33,8 +33,8 @@ def read_spec(spec: str) -> VariantSpec:
     """
     if not isinstance(spec, str):
         raise TypeError(f"a spec is a text, not {shown(spec)}")
-    if len(spec) > LONGEST:
-        raise ValueError(f"a variant's spec has at most {LONGEST:,} characters, not {len(spec):,}")
+    if len(spec) > MAX_SPEC:
+        raise ValueError(f"a variant's spec has at most {MAX_SPEC:,} characters, not {len(spec):,}")
     try:
         return _read(spec)
     except ValueError as error:

@@ -11,7 +11,7 @@ from pettingzoo.utils import OrderEnforcingWrapper
 from pettingzoo.utils.env_logger import EnvLogger
 
 from samurai_env.core.batch import ILLEGAL, OVER, batch_kernels
-from samurai_env.core.checks import is_seat, whole
+from samurai_env.core.checks import checked_integer, is_seat
 from samurai_env.core.texts import shown
 from samurai_env.envs.common import (
     ILLEGAL_REWARD,
@@ -210,7 +210,7 @@ class GameAEC(AECEnv):
         if action is None:
             raise IllegalActionError(f"{agent} is to act: None is for agents whose game is over")
         if type(action) is not int:
-            action = whole("an action", action)
+            action = checked_integer("an action", action)
         if not 0 <= action < len(self._no_mask):  # compiled code takes 64 bits
             self.position.step(action)  # raises, with the reason
         mid_move = self.render_mode is not None and self.position.mid_move

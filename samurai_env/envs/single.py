@@ -10,7 +10,7 @@ from gymnasium.error import ResetNeeded
 from samurai_env.agent_api import decision_keys
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.bits import pick_legal
-from samurai_env.core.checks import checked_integers, is_seat, whole
+from samurai_env.core.checks import checked_integer, checked_integers, is_seat
 from samurai_env.core.rng import below, mix
 from samurai_env.core.texts import shown
 from samurai_env.envs.common import (
@@ -174,7 +174,7 @@ class GameEnv(gymnasium.Env):
             ResetNeeded: before the first reset.
             TypeError: the action, or that of an opponent, is not an integer.
         """
-        actor, action = self.seat, whole("an action", action)
+        actor, action = self.seat, checked_integer("an action", action)
         if self._forfeited:
             raise IllegalActionError(f"action {shown(action)} after the end of the game; reset to begin another")
         try:
@@ -238,7 +238,7 @@ class GameEnv(gymnasium.Env):
         what = f"the action of opponent {player.name} on seat {seat}"
         if player.act is None:
             assert player.choose is not None
-            return whole(what, player.choose(self._seen(seat)))
+            return checked_integer(what, player.choose(self._seen(seat)))
         states = self.position.states.copy()
         return int(checked_integers(what, player.act(states, decision_keys(states["seed"], states["steps"])), (1,))[0])
 

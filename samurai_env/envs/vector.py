@@ -15,7 +15,7 @@ from numpy.ma import MaskedArray
 from samurai_env.core import batch
 from samurai_env.core.batch import StepBuffers, batch_kernels
 from samurai_env.core.bits import first_missing
-from samurai_env.core.checks import checked_seed, is_seat, whole
+from samurai_env.core.checks import checked_integer, checked_seed, is_seat
 from samurai_env.core.game import no_results
 from samurai_env.core.rng import next_seed
 from samurai_env.core.spin_threads import Worker
@@ -134,7 +134,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         check_render_mode(render_mode)
         if not isinstance(autoreset_mode, AutoresetMode):
             check_choice("autoreset_mode", autoreset_mode, tuple(mode.value for mode in AutoresetMode))
-        num_envs, threads = whole("num_envs", num_envs), whole("threads", threads)
+        num_envs, threads = checked_integer("num_envs", num_envs), checked_integer("threads", threads)
         if num_envs < 1 or threads < 1:
             raise ValueError(f"num_envs and threads are at least 1, not {num_envs} and {threads}")
         if num_envs > MAX_GAMES or threads > MAX_THREADS:

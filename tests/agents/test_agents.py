@@ -135,7 +135,7 @@ def test_search_asks_the_network_about_every_action_that_it_tries(variant, saved
 
 
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
-def test_roll_outs_are_mixed_into_what_a_network_expects(variant, saved):
+def test_rollouts_are_mixed_into_what_a_network_expects(variant, saved):
     states, keys = positions(variant, 4, 7), np.arange(4, dtype=np.uint64)
 
     def root(spec):

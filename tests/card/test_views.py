@@ -37,7 +37,7 @@ def test_nothing_a_seat_sees_depends_on_what_it_cannot_know(n):
 
 
 @pytest.mark.parametrize("n", PLAYERS)
-def test_redetermined_games_are_legal_and_differ(n):
+def test_determinized_games_are_legal_and_differ(n):
     rng, moves = np.array([n], np.uint64), np.random.default_rng(n)
     different = Counter()
     for position in positions(n, 2):
@@ -91,7 +91,7 @@ def test_what_is_drawn_anew_does_not_hang_on_what_was_hidden(n):
             assert other.determinized(seat, two.copy()).hash() == position.determinized(seat, two.copy()).hash()
 
 
-def test_redetermination_is_uniform():
+def test_determinizations_are_uniform():
     """Another seat's hand, its chosen card, the own stack and the village stack: frequencies against probabilities."""
     position = Position(GAME.variant(2), 8)
     position.step(position.legal_actions()[0])

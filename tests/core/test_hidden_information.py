@@ -26,7 +26,7 @@ KINDS = len(KIND_CODES)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=label)
-def test_redetermination_keeps_what_the_seat_knows(variant) -> None:
+def test_determinize_keeps_what_the_seat_knows(variant) -> None:
     rng = stream(1)
     for position in sampled(variant, range(3), 12):
         before = position.hash()
@@ -45,7 +45,7 @@ def test_redetermination_keeps_what_the_seat_knows(variant) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=label)
-def test_redetermined_games_can_be_played_to_the_end(variant) -> None:
+def test_determinized_games_can_be_played_to_the_end(variant) -> None:
     rng, choices = stream(2), random.Random(2)
     for position in sampled(variant, range(2), 40):
         other = position
@@ -58,7 +58,7 @@ def test_redetermined_games_can_be_played_to_the_end(variant) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=label)
-def test_redetermination_depends_on_its_stream_alone(variant) -> None:
+def test_determinize_depends_on_its_stream_alone(variant) -> None:
     for position in sampled(variant, range(1), 40):
         one, same = (position.determinized(0, stream(5)) for _ in range(2))
         assert one.hash() == same.hash()

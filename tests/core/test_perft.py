@@ -76,7 +76,7 @@ def test_the_reference_counts_the_same(path: Path) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_the_files_can_be_written_anew(game: str) -> None:
+def test_the_files_can_be_written_again(game: str) -> None:
     path = PERFT / f"{game}-2.txt"
     written = list(perft_lines(FILES[path][:2]))
     assert path.read_text(encoding="utf-8").splitlines()[: len(written)] == written

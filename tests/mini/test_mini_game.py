@@ -84,9 +84,9 @@ ANY_GAME = [
 ] + [
     test_bad_input.test_a_spec_is_read_as_it_was_written,
     test_bad_input.test_an_illegal_action_is_named_and_changes_nothing,
-    test_hidden_information.test_redetermination_depends_on_its_stream_alone,
-    test_hidden_information.test_redetermination_keeps_what_the_seat_knows,
-    test_hidden_information.test_redetermined_games_can_be_played_to_the_end,
+    test_hidden_information.test_determinize_depends_on_its_stream_alone,
+    test_hidden_information.test_determinize_keeps_what_the_seat_knows,
+    test_hidden_information.test_determinized_games_can_be_played_to_the_end,
     test_game_record.test_a_game_written_is_the_game_read,
 ]
 CASES = [

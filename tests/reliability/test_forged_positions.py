@@ -188,7 +188,7 @@ def test_forged_positions_are_played_to_their_end(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_what_is_restored_can_be_redetermined(name: str) -> None:
+def test_what_is_restored_can_be_determinized(name: str) -> None:
     """Numbers changed at random: most are refused; the others have a legal action in every determinization."""
     game, rng, restored = find_game(name), random.Random(5), 0
     variant = game.variant(2)

@@ -949,7 +949,7 @@ def test_no_observation_depends_on_what_is_hidden(variant):
             assert len(set(cards_of_stacks)) == len(cards_of_stacks)
 
 
-def test_redetermination_reaches_everything_possible_and_nothing_else():
+def test_determinize_reaches_everything_possible_and_nothing_else():
     """A small stack after a recycle: an intruder from before it cannot be the recycled card."""
     desk = Desk("Kikuchiyo", "Kyuzo").raiders("P1-07", "P2-07", "P3-06").intruders("P4-13").discards("P1-05")
     desk.r["round"] = 3
@@ -969,7 +969,7 @@ def test_redetermination_reaches_everything_possible_and_nothing_else():
     assert 850 < raiders["P1-05"] < 1150
 
 
-def test_redetermination_keeps_what_has_been_seen():
+def test_determinize_keeps_what_has_been_seen():
     desk = (
         Desk("Katsushiro", "Kanbei")
         .raiders("P4-13", "P2-07", "P3-06", "P1-07")

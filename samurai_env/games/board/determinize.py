@@ -13,8 +13,8 @@ from samurai_env.games.board.state import FIRST_HAND, TILE
 def determinize(state, seat, rng):
     """Replace what `seat` cannot know by a uniformly random alternative, in place.
 
-    Hands and supplies are dealt anew from each player's unseen tiles (own supply: order only), and the
-    game's random stream is replaced. With `hide_captures` the others' captured figures are dealt anew too, while the
+    Hands and supplies are dealt again from each player's unseen tiles (own supply: order only), and the
+    game's random stream is replaced. With `hide_captures` the others' captured figures are dealt again too, while the
     game runs: at its end the screens are removed.
 
     Args:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from samurai_env.core.layout import as_word
+from samurai_env.core.layout import pack_bits
 from samurai_env.games.board.rules.kernels import FIGURE_EXCHANGE_BIT, TOKEN_EXCHANGE_BIT
 from samurai_env.games.board.rules.scoring import winners
 from samurai_env.games.board.rules.setup import ALTERNATE
@@ -58,7 +58,7 @@ def broken_invariants(states: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     yield "drawn", choosing[:, None] & (picking != still_to_pick)
     picked = states["hand_size"]
     yield "hand_size", choosing & (picked[np.arange(len(picked)), seat] >= HAND)
-    yield "kinds", states["kinds"] != as_word(hand > 0)
+    yield "kinds", states["kinds"] != pack_bits(hand > 0)
     yield "supply_size", states["supply_size"] != (unseen - hand).sum(2)
     to_draw = np.arange(TILES) >= states["drawn"][:, :, None]
     supply = (to_draw[..., None] & (states["supply"][..., None] == np.arange(KINDS))).sum(2)
@@ -67,9 +67,9 @@ def broken_invariants(states: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     tiles = np.concatenate([states["land_tile"], states["sea_tile"]], 1).astype(np.int64)
     owner, kind = np.divmod(tiles - 1, KINDS)
     lies = owner[:, None, :] == np.arange(n)[:, None]
-    yield "land_free", states["land_free"] != as_word(tiles[:, :lands] == 0)
+    yield "land_free", states["land_free"] != pack_bits(tiles[:, :lands] == 0)
     sea = tiles[:, lands:] == 0
-    yield "sea_free", states["sea_free"] != np.stack([as_word(sea[:, :64]), as_word(sea[:, 64:])], 1)
+    yield "sea_free", states["sea_free"] != np.stack([pack_bits(sea[:, :64]), pack_bits(sea[:, 64:])], 1)
     laid = np.stack([(lies & (kind == k)[:, None, :]).sum(2) for k in range(KINDS)], 2)
     chosen = (states["seat"][:, None, None] == np.arange(n)[:, None]) & (
         states["tile"][:, None, None] == np.arange(KINDS)
@@ -77,7 +77,7 @@ def broken_invariants(states: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     used = COPIES - unseen - laid - chosen
     used[..., FIGURE_EXCHANGE] *= used[..., FIGURE_EXCHANGE] != 1  # leaves the game
     yield "unseen", used != 0
-    yield "movable", states["movable"] != as_word((lies & (int(MOVABLE) >> kind & 1 == 1)[:, None, :])[:, :, :lands])
+    yield "movable", states["movable"] != pack_bits((lies & (int(MOVABLE) >> kind & 1 == 1)[:, None, :])[:, :, :lands])
     strength = STRENGTH[kind].astype(np.int64) * (tiles > 0)[..., None]
     yield "land_strength", states["land_strength"] != strength[:, :lands]
     next_to = np.concatenate([LAND_BESIDE[:lands], SEA_BESIDE[: tiles.shape[1] - lands]])
@@ -90,7 +90,7 @@ def broken_invariants(states: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     standing = np.bitwise_count(states["figures"]).astype(np.int64)
     taken = states["captured"].sum(1, dtype=np.int64) + states["aside"]
     yield "captured", taken + standing + states["pool"] != FIGURES_EACH[n]
-    full = as_word((SETTLEMENT_LAND[:towns] & states["land_free"][:, None]) == 0)
+    full = pack_bits((SETTLEMENT_LAND[:towns] & states["land_free"][:, None]) == 0)
     yield "surrounded", states["surrounded"] != full & np.bitwise_or.reduce(states["figures"], 1)
 
     phase, running = states["phase"], states["over"] == 0

@@ -12,7 +12,7 @@ from samurai_env.games.card.state import CELL, VILLAGE
 def determinize(state, seat, rng):
     """Replace what `seat` cannot know by a uniformly random alternative, in place.
 
-    Hands and stacks are dealt anew from each player's unseen cards (own stack: order only), so is a card that
+    Hands and stacks are dealt again from each player's unseen cards (own stack: order only), so is a card that
     another seat has chosen and not yet laid; the village cards below the visible ones are shuffled, and the game's
     random stream is replaced.
 

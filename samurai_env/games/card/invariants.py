@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from samurai_env.core.layout import as_word
+from samurai_env.core.layout import pack_bits
 from samurai_env.games.card.actions import CELL0
 from samurai_env.games.card.rules.cards import HAND, KINDS, STRENGTH, VILLAGE_KINDS
 from samurai_env.games.card.rules.scoring import winners
@@ -16,7 +16,7 @@ def broken_invariants(states: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     """Names of fields, and where states (shape (count,)) say otherwise there than in others."""
     n = states["hand"].shape[1]
     hand, stack = states["hand"].astype(np.int64), states["stack"]
-    yield "kinds", states["kinds"] != as_word(hand > 0)
+    yield "kinds", states["kinds"] != pack_bits(hand > 0)
     yield "drawn", (stack < 0) != (np.arange(stack.shape[2]) < states["drawn"][:, :, None])
     yield "unseen", states["unseen"] - hand != (stack[..., None] == np.arange(KINDS)).sum(2)
     villages = (states["village_stack"][..., None] == np.array(VILLAGE_KINDS)).sum(1)
@@ -67,7 +67,7 @@ def _cells(
     own = laid[..., None] & ~((abs(dx) + abs(dy) == 1) & older).any(3)
     free = np.zeros((len(states), 192), bool)
     free[:, CELL0 : CELL0 + 4 * VILLAGES] = (own & (side == 0)).reshape(len(states), -1)
-    yield "free", states["free"] != as_word(free.reshape(-1, 3, 64))
+    yield "free", states["free"] != pack_bits(free.reshape(-1, 3, 64))
     yield "free", ~free.any(1) & (states["over"] == 0)
     mine = (own & (side > 0))[:, None] & (owner[:, None] == np.arange(states["hand"].shape[1])[:, None, None])
     counts = np.stack([(mine & (kind == k)[:, None]).sum((2, 3)) for k in range(KINDS)], 2)

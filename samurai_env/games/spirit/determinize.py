@@ -24,7 +24,7 @@ from samurai_env.games.spirit.state import BOX, INTRUDER_STACK, PLACE_KNOWN, RAI
 def determinize(state, seat, rng):
     """Replace what cannot be known by a uniformly random alternative, in place.
 
-    The hidden cards are dealt anew to their places, as far as `known` allows; the game's random stream is replaced.
+    The hidden cards are dealt again to their places, as far as `known` allows; the game's random stream is replaced.
 
     Args:
         state: a game.

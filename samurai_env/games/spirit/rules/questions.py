@@ -28,7 +28,7 @@ from samurai_env.games.spirit.state import (
 
 @jit
 def asks_the_same(state):
-    """Whether the rules ask what the record says, of the same seat. The record may have changed afterwards.
+    """Whether the rules ask what the state says, of the same seat. The state may have changed afterwards.
 
     The game must run, and stage and Kiai fit the phase (`invariants`).
     """
@@ -95,7 +95,7 @@ def ask_in_kiai(state, phase, i):
 
 
 @jit
-def lines_hang_together(state):
+def lines_are_consistent(state):
     """Whether every card of a combat line is reached from its last card."""
     lying = 0
     for card in range(CARDS):
@@ -110,8 +110,8 @@ def lines_hang_together(state):
 
 @jit
 def check_all(states, asks, lines):
-    """Write of each record (copies, they change) whether lines hang together and, while it runs, it asks the same."""
+    """Write of each state (copies, they change) whether lines are consistent and, while it runs, it asks the same."""
     for i in range(states.shape[0]):
-        lines[i] = lines_hang_together(states[i])
+        lines[i] = lines_are_consistent(states[i])
         if not states[i].over:
             asks[i] = lines[i] and asks_the_same(states[i])
