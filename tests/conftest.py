@@ -5,6 +5,7 @@ Each game and number of players has states of its own, for which numba compiles 
 compile as they come to it compile the same code at the same moment, and in the end each has the memory of all of it.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +17,10 @@ import pytest
 PAIR = re.compile(r"\b(samurai(?:_card|_spirit)?)(?:-| players=)(\d)")
 # Folders whose files have fixtures that take seconds, or programs that use a processor alone: a file is one piece.
 WHOLE_FILES = ("tests/docs", "tests/experiments", "tests/mini", "tests/package", "tests/web")
+
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # before torch is loaded: threads of several workers wait for one another
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def runs_everything(config: pytest.Config) -> bool:

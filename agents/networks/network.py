@@ -87,13 +87,14 @@ class PolicyValueNet(nn.Module):
             shape = [-1 if i == axis else 1 for i in range(1, observations.dim())]
             mean, deviation = (x.view(shape).expand(observations.shape[1:]) for x in (columns.mean(0), columns.std(0)))
         else:
-            rows = observations.flatten(1).float()
-            mean, deviation = rows.mean(0), rows.std(0)
+            rows = observations.flatten(1)
+            parts = map(torch.Tensor.float, rows.split(512, 1))  # all of them at once take half a gigabyte
+            mean, deviation = map(torch.cat, zip(*((part.mean(0), part.std(0)) for part in parts), strict=True))
         self.mean.copy_(mean.flatten())
         self.scale.copy_(1.0 / deviation.flatten().clamp_min(0.2))
         if config.entity_width or config.site_width:
             inputs = self.entities.rows if config.entity_width else self.sites.rows
-            entities = rows[:, inputs].flatten(0, 1)
+            entities = rows[:, inputs].flatten(0, 1).float()
             self.mean[inputs] = entities.mean(0)
             self.scale[inputs] = 1.0 / entities.std(0).clamp_min(0.2)
         if features is not None:
