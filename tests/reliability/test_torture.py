@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tests.torture
+from samurai_env import make_variant
 from tests.torture.__main__ import main
 from tests.torture._campaigns import campaigns, can_go_on, carry_out
 
@@ -38,6 +39,20 @@ def test_every_door_is_made_with_its_arguments():
 
     made = [entry_point.name for entry_point in all_entry_points(random.Random(1))]
     assert len(made) > 100
+
+
+def test_one_game_of_a_batch_always_runs():
+    from tests.torture.inputs.entry_points import of_batches
+
+    class Last(random.Random):
+        """Plays every game to its end."""
+
+        def choice(self, values):
+            return values[-1]
+
+    for entry_point in of_batches(make_variant("samurai_card"), Last(1)):
+        for name in {"states", "actions", "seats"} & entry_point.right.keys():
+            assert len(entry_point.right[name]()) > 0, entry_point.name
 
 
 def test_a_campaign_that_fails_is_told_of():

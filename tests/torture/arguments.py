@@ -46,10 +46,12 @@ def run(long: bool, seed: int, first: int = 0) -> dict[str, int]:
             with tempfile.TemporaryDirectory() as folder:
                 child = _Child(part, 1000 * seed + number, Path(folder) / part)
                 try:
-                    found.update(child.counts())
+                    counts = child.counts()
                 finally:
                     child.process.kill()
-        print(f"arguments: nothing found up to --first {number + 1} {dict(found)}", file=sys.stderr, flush=True)
+            found.update(counts)
+            print(f"arguments: nothing found in {part} of round {number}: {counts}", file=sys.stderr, flush=True)
+        print(f"arguments: nothing found up to --first {number + 1}", file=sys.stderr, flush=True)
     return dict(found)
 
 

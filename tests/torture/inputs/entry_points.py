@@ -160,7 +160,7 @@ def of_variants(variant: Variant) -> Iterator[EntryPoint]:
 
 def of_batches(variant: Variant, rng: random.Random) -> Iterator[EntryPoint]:
     """The rules over arrays of states."""
-    batch, positions = GameBatch(variant), [some_position(variant, rng) for _ in range(3)]
+    batch, positions = GameBatch(variant), [Position(variant), *(some_position(variant, rng) for _ in range(2))]
     states = np.concatenate([position.states for position in positions])
     running = states[states["over"] == 0]
     choices = [choice_of(states[i : i + 1], variant) for i in np.flatnonzero(states["over"] == 0)]
