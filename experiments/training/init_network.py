@@ -133,12 +133,14 @@ def random_play(variant: Variant, form: NetworkConfig, seed: int) -> tuple[torch
     )
     features_of = ActionFeatures(variant) if form.action_width else None
     observed, _ = env.reset(seed=seed)
-    rng, actions, obs, features = np.array([seed], np.uint64), np.zeros(env.num_envs, np.int64), [], []
+    rng, actions, features = np.array([seed], np.uint64), np.zeros(env.num_envs, np.int64), []
+    obs = np.empty((50, *observed["observation"].shape), np.int8)
     for step in range(250):
         pick_legal(observed["action_mask"], rng, actions)
         env.step(actions)
         if step % 5 == 0:
-            obs.append(observed["observation"].copy())
+            obs[step // 5] = observed["observation"]
             if features_of:
                 features.append(features_of.compute(env.states)[observed["action_mask"] > 0])
-    return torch.from_numpy(np.concatenate(obs)), torch.from_numpy(np.concatenate(features)) if features else None
+    rows = torch.from_numpy(obs).flatten(0, 1)
+    return rows, torch.from_numpy(np.concatenate(features)) if features else None

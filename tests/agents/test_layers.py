@@ -69,13 +69,13 @@ def test_such_a_network_plays_and_is_saved(game: str, encoding: str, tmp_path) -
 @pytest.mark.parametrize(("encoding", "places"), [("planes", (1, 2)), ("tokens", (0,))])
 def test_all_places_are_standardised_alike(encoding: str, places: tuple[int, ...]) -> None:
     net, variant = net_for("samurai", encoding), make_variant("samurai")
-    observations = random_play(variant, net.config, 1)[0]
+    observations = random_play(variant, net.config, 1)[0][::4]  # all planes as floats take 0.6 GB
     net.standardize(observations)
     shape = variant.encoding(encoding).shape
     for tensor in (net.mean, net.scale):
         by_place = tensor.view(shape)
         assert torch.allclose(by_place, by_place.mean(places, keepdim=True).expand(shape), atol=1e-5)
-    inputs = (observations[::8].flatten(1).float() - net.mean) * net.scale
+    inputs = (observations[::2].flatten(1).float() - net.mean) * net.scale
     means = inputs.view(-1, *shape).mean((0, *[1 + place for place in places]))
     assert means.abs().max() < 0.15  # of a part of them
     assert net.scale.unique().numel() > 10
