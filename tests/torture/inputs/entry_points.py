@@ -244,7 +244,7 @@ def of_environments(variant: Variant, rng: random.Random) -> Iterator[EntryPoint
 def of_learners(variant: Variant, rng: random.Random) -> Iterator[EntryPoint]:
     """Environments with one learner a game, and advantages over the seats."""
     name, players = variant.game.name, variant.num_players
-    env = LearnerVectorEnv(name, 3, players, "random", rng.choice(["random", "rotate", 0]))
+    env = LearnerVectorEnv(name, 3, players, opponents="random", seat=rng.choice(["random", "rotate", 0]))
     env.reset(seed=rng.randrange(2**60))
     states = env.states.copy()
 
