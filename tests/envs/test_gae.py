@@ -52,7 +52,7 @@ def test_against_the_definition(players, gamma, gae_lambda) -> None:
     for skipped in (None, ignored):
         given = np.zeros_like(dones) if skipped is None else skipped
         expected = by_definition(*arrays, gamma, gae_lambda, given)
-        advantages, returns = gae_by_seat(*arrays, gamma, gae_lambda, skipped)
+        advantages, returns = gae_by_seat(*arrays, gamma=gamma, gae_lambda=gae_lambda, ignored=skipped)
         assert np.allclose(advantages, expected)
         assert np.allclose(returns, expected + arrays[3])
 
@@ -71,7 +71,8 @@ def test_the_return_of_every_decision_is_that_of_its_seat(mode) -> None:
         dones.append(terminations | truncations)
         over.append(dones[-1] & (mode == "NextStep"))
     ignored, dones, seats = np.array(over[:-1]), np.array(dones), np.array(seats)
-    _, returns = gae_by_seat(rewards, dones, seats, np.zeros((steps, 4)), np.zeros((4, 2)), 1.0, 1.0, ignored)
+    zeros = np.zeros((steps, 4)), np.zeros((4, 2))
+    _, returns = gae_by_seat(rewards, dones, seats, *zeros, gamma=1.0, gae_lambda=1.0, ignored=ignored)
     found = set()
     for game in range(4):
         for end, start in zip(np.flatnonzero(dones[:, game]), [0, *np.flatnonzero(dones[:, game]) + 1]):
