@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 INSTALL := scripts/install.sh $(PY)
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev train test package lint docs check-rules torture bench leaderboard peers clean
+.PHONY: help install dev train test package lint docs check-rules torture bench leaderboard peers clients clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,9 +75,18 @@ peers: $(PEERS:%=.peers/installed-%)  ## install the packages that `python -m ex
 	scripts/peers.sh $(PYTHON) $*
 	@touch $@
 
+# Learners of other frameworks, each in an environment of its own.
+CLIENTS := open_spiel sb3 ppo_cleanrl rllib torchrl tianshou
+
+clients: $(CLIENTS:%=try-%)  ## install other frameworks' learners, train each on the games, write docs/clients.md (6 GB; an hour on 2 cores)
+	$(PY) -m experiments.clients.page
+
+try-%: install
+	scripts/clients.sh $(PYTHON) $*
+
 leaderboard: install  ## play what LEADERBOARD.md lacks and write it (minutes; FULL=1: hours)
 	$(PY) -m experiments.leaderboard $(if $(FULL),--full)
 
-clean:  ## remove .venv, .peers, caches and built pages; trained networks in runs/ stay
-	rm -rf $(VENV) .peers site build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
+clean:  ## remove .venv, .peers, .clients, caches and built pages; trained networks in runs/ stay
+	rm -rf $(VENV) .peers .clients site build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -17,7 +17,13 @@ ROOT = Path(__file__).resolve().parent
 INSIDE = ("agents", "experiments", "weights")
 # Programs that keep the clone in order, and what they work on.
 LEFT_OUT = (
-    *("experiments/results", "experiments/benchmark", "experiments/bench.py", "experiments/leaderboard.py"),
+    *(
+        "experiments/results",
+        "experiments/benchmark",
+        "experiments/clients",
+        "experiments/bench.py",
+        "experiments/leaderboard.py",
+    ),
     *("experiments/leaderboard.toml", "experiments/speed_tables.py", "experiments/action_gaps.py"),
     *("experiments/distill_rollouts.py", "experiments/search_variants.py", "experiments/reproduce.py"),
 )

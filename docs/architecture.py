@@ -24,7 +24,7 @@ PACKAGES = ("samurai_env", "agents", "experiments")
 
 # Rooms in rows, top to bottom; a room may import what comes after it. A module belongs to its longest prefix here.
 ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
-    (("experiments/examples", ("experiments.examples",)),),
+    (("experiments/clients", ("experiments.clients",)), ("experiments/examples", ("experiments.examples",))),
     (("experiments/*.py", ("experiments",)),),
     (
         ("experiments/datasets", ("experiments.datasets",)),

@@ -1,7 +1,9 @@
 #!/bin/sh
-# Install this clone and one of its extras into a virtual environment, in the versions of constraints.txt.
+# Install this clone and one of its extras into a virtual environment, in the versions of constraints.txt; or the clone
+# and what a file names, in the versions that it says.
 #
 #     scripts/install.sh PYTHON EXTRA        such as: scripts/install.sh .venv/bin/python train
+#     scripts/install.sh PYTHON FILE.txt
 #
 # Where no NVIDIA driver is found, torch comes as its CPU build (about 200 MB): first from wherever pip looks
 # anyway, then from PyTorch's own index. TORCH=torch==2.13.0 scripts/install.sh ... overrides the choice.
@@ -29,4 +31,7 @@ else  # the CPU build carries the local version +cpu, so nothing else can be pic
         exit 1
     }
 fi
-pip install --quiet --constraint constraints.txt --editable ".[$extra]"
+case $extra in
+*.txt) pip install --quiet --requirement "$extra" --editable . ;;
+*) pip install --quiet --constraint constraints.txt --editable ".[$extra]" ;;
+esac

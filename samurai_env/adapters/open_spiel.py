@@ -17,7 +17,7 @@ import numpy as np
 import pyspiel
 
 from samurai_env.core.checks import checked_seed
-from samurai_env.core.game import Game, Option, Variant, find_game, game_names
+from samurai_env.core.game import Game, Variant, find_game, game_names
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.position import Position
 
@@ -42,6 +42,20 @@ def register(name: str, deals: Deals | None = None) -> None:
     kind = _game_type(game)
     # A class, not a closure: pyspiel drops its reference after the interpreter has gone, which only a class survives.
     pyspiel.register_game(kind, type("SpielGame", (SpielGame,), {"game": game, "kind": kind, "list_deals": deals}))
+
+
+def load(variant: Variant) -> "SpielGame":
+    """The game of a variant; `pyspiel.load_game` gives the same by name and parameters."""
+    options = {name: variant.game.options[name].text(value) for name, value in variant.option_items}
+    parameters = {"players": variant.num_players, **{name: _typed(text) for name, text in options.items()}}
+    return pyspiel.load_game(variant.game.name, parameters)
+
+
+def at_position(game: pyspiel.Game, position: Position) -> "SpielState":
+    """A state at a copy of a position, with no history: its seats have seen nothing before."""
+    state = game.new_initial_state()
+    state.table.begin(position.clone())
+    return state
 
 
 def with_seed(game: pyspiel.Game, seed: int) -> pyspiel.State:
@@ -282,14 +296,13 @@ def _game_type(game: Game) -> Any:
         provides_observation_tensor=True,
         parameter_specification={
             "players": min(game.players),
-            **{name: _parameter(option) for name, option in game.options.items()},
+            **{name: _typed(option.text(option.default)) for name, option in game.options.items()},
         },
     )
 
 
-def _parameter(option: Option) -> str | int | bool:
-    """The default of an option in the type that OpenSpiel reads from text such as "edition=1998"."""
-    text = option.text(option.default)
+def _typed(text: str) -> str | int | bool:
+    """The value of an option in the type that OpenSpiel reads from text such as "edition=1998"."""
     if text in ("true", "false"):
         return text == "true"
     return int(text) if text.isdecimal() else text

@@ -11,9 +11,11 @@ config = config.rl_module(rl_module_spec=masked_module())
 from typing import Any
 
 import numpy as np
+import torch
 from gymnasium import spaces
 from gymnasium.vector import VectorWrapper
 from gymnasium.vector.utils import batch_space
+from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
@@ -139,6 +141,19 @@ def _floats(observation: np.ndarray, action_mask: np.ndarray) -> Seen:
     """
     mask = np.where(action_mask.any(-1, keepdims=True), action_mask, 1)
     return {"observations": observation.astype(np.float32), "action_mask": mask.astype(np.float32)}
+
+
+def act(module: Any, observed: Seen) -> np.ndarray:
+    """The most probable actions of a trained module, int64 (games,), for observations of the project's own forms.
+
+    Args:
+        module: what `algorithm.get_module()` gives.
+        observed: {"observation", "action_mask"}, games first.
+    """
+    seen = {name: torch.from_numpy(array) for name, array in _floats(**observed).items()}
+    with torch.no_grad():
+        logits = module.forward_inference({Columns.OBS: seen})[Columns.ACTION_DIST_INPUTS]
+    return logits.argmax(-1).numpy()
 
 
 def masked_module(**model_config: Any) -> RLModuleSpec:

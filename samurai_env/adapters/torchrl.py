@@ -22,7 +22,7 @@ from samurai_env.envs.vector import GameVectorEnv
 class TorchRLEnv(EnvBase):
     """Many games at once, batch size (num_envs,).
 
-    Entries: "observation" (int8), "action_mask" (bool, as `MaskedCategorical` wants it), "seat" (int64), "action" (a
+    Entries: "observation" (float32), "action_mask" (bool, as `MaskedCategorical` wants it), "seat" (int64), "action" (a
     categorical index). With opponents the reward is the learner's, (num_envs, 1). Without, the caller decides for every
     seat: "seat" is who decides next and the reward has a column for each seat, (num_envs, num_players), for
     `samurai_env.envs.gae.gae_by_seat`; TorchRL's own `GAE` would bootstrap from another seat's value.
@@ -47,10 +47,11 @@ class TorchRLEnv(EnvBase):
         )
         self._one_learner = opponents is not None
         variant = self.envs.variant
-        low, high = (torch.from_numpy(limit).expand(num_envs, *limit.shape) for limit in self._limits())
+        limits = variant.encoding(self.envs.encoding).limits()
+        low, high = (torch.from_numpy(limit).float().expand(num_envs, *limit.shape) for limit in limits)
         actions = variant.num_actions
         self.observation_spec = Composite(
-            observation=Bounded(low, high, dtype=torch.int8),
+            observation=Bounded(low, high, dtype=torch.float32),
             action_mask=Binary(actions, (num_envs, actions), dtype=torch.bool),
             seat=Categorical(variant.num_players, (num_envs,)),
             shape=self.batch_size,
@@ -63,9 +64,6 @@ class TorchRLEnv(EnvBase):
         )
         self._seed: int | None = None
 
-    def _limits(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.envs.variant.encoding(self.envs.encoding).limits()
-
     def _set_seed(self, seed: int | None) -> None:
         self._seed = seed
 
@@ -74,28 +72,18 @@ class TorchRLEnv(EnvBase):
         options = {} if asked is None else {"reset_mask": asked.reshape(self.batch_size).numpy()}
         observed, info = self.envs.reset(seed=self._seed, options=options)
         self._seed = None
-        return TensorDict(self._entries(observed, info), self.batch_size)
+        return self._entries(observed, info)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
         observed, rewards, terminated, truncated, info = self.envs.step(tensordict["action"].numpy())
         rewards = rewards[:, None] if self._one_learner else info["rewards"]
         flags = {"terminated": terminated, "truncated": truncated, "done": terminated | truncated}
-        return TensorDict(
-            {
-                **self._entries(observed, info),
-                "reward": torch.tensor(rewards),
-                **{name: torch.tensor(flag)[:, None] for name, flag in flags.items()},
-            },
-            self.batch_size,
-        )
+        entries = self._entries(observed, info).set("reward", torch.tensor(rewards))
+        return entries.update({name: torch.tensor(flag)[:, None] for name, flag in flags.items()})
 
-    def _entries(self, observed: Any, info: dict[str, Any]) -> dict[str, torch.Tensor]:
-        """What the next decision is made on, copied: the environment overwrites its arrays."""
-        return {
-            "observation": torch.tensor(observed["observation"]),
-            "action_mask": torch.tensor(observed["action_mask"], dtype=torch.bool),
-            "seat": torch.tensor(info["seat"], dtype=torch.int64),
-        }
+    def _entries(self, observed: Any, info: dict[str, Any]) -> TensorDict:
+        """What the next decision is made on."""
+        return as_tensordict(observed).set("seat", torch.tensor(info["seat"], dtype=torch.int64))
 
     def rand_action(self, tensordict: TensorDictBase | None = None) -> TensorDictBase:
         """Write a random legal action into "action"."""
@@ -106,3 +94,12 @@ class TorchRLEnv(EnvBase):
         """Close the games."""
         self.envs.close()
         super().close(raise_if_closed=raise_if_closed)
+
+
+def as_tensordict(observed: dict[str, np.ndarray]) -> TensorDict:
+    """Observations of the project's own forms, {"observation", "action_mask"}, as a policy of TorchRL reads them."""
+    entries = {
+        "observation": torch.tensor(observed["observation"], dtype=torch.float32),
+        "action_mask": torch.tensor(observed["action_mask"], dtype=torch.bool),
+    }
+    return TensorDict(entries, [len(observed["observation"])])

@@ -21,6 +21,7 @@ from docs import architecture, tables
 from experiments import leaderboard, train_ppo
 from experiments.benchmark import page as speed_page
 from experiments.benchmark.timing import Figure
+from experiments.clients import page as clients_page
 from experiments.common import markdown
 from experiments.common.markdown import fill, refresh, table
 
@@ -104,6 +105,7 @@ def test_the_tables_follow_the_code() -> None:
 
 def test_the_tables_of_results_follow_the_results() -> None:
     assert refresh(speed_page.pages(), write=False) == [], "run: python -m experiments.speed_tables"
+    assert refresh(clients_page.pages(), write=False) == [], "run: python -m experiments.clients.page"
     assert refresh(leaderboard.readme_part(), write=False) == [], "run: python -m experiments.leaderboard --no-play"
 
 
@@ -115,7 +117,8 @@ def test_the_picture_of_the_rooms_follows_the_code() -> None:
 
 def test_no_generated_part_is_forgotten() -> None:
     marked = {(name, mark) for name, text in TEXTS.items() for mark in re.findall(r"<!-- (\w+) -->", text)}
-    sources = (tables.pages(), speed_page.pages(), leaderboard.readme_part(), architecture.pages())
+    made_by = (tables.pages, speed_page.pages, leaderboard.readme_part, architecture.pages, clients_page.pages)
+    sources = [pages() for pages in made_by]
     made = [(page, part) for source in sources for page, parts in source.items() for part in parts]
     assert marked == set(made)
     assert len(made) == len(set(made)), "a part has two owners"

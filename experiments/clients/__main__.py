@@ -1,0 +1,147 @@
+"""Train a learner of another framework on a game, and let it meet random play.
+
+python -m experiments.clients sb3 --game samurai --num-players 2
+"""
+
+import ast
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import tyro
+
+from experiments.clients import Policy
+from samurai_env.core.game import find_game
+from samurai_env.envs.learner import LearnerVectorEnv
+
+FOLDER = Path(__file__).parent
+# By name: the package whose version counts.
+PACKAGES = {
+    "sb3": "sb3_contrib",
+    "ppo_cleanrl": "torch",
+    "rllib": "ray",
+    "torchrl": "torchrl",
+    "tianshou": "tianshou",
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to train."""
+
+    client: Annotated[str, tyro.conf.Positional]
+    """one of sb3, ppo_cleanrl, rllib, torchrl, tianshou"""
+    game: str = "samurai"
+    """name of the game"""
+    num_players: int = 2
+    """number of players"""
+    steps: int = 200_000
+    """decisions of the learner"""
+    eval_games: int = 1000
+    """games against random play afterwards"""
+    results: Path | None = None
+    """JSON lines to which the row is added"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a client has reached.
+
+    Attributes:
+        client: its name.
+        version: package and version.
+        lines: of a user's code.
+        variant: the game.
+        steps: decisions learned from.
+        steps_per_second: decisions in a second of processor time, the learning and the compilation or loading of code
+            included.
+        share: percent of the wins against random play.
+        low, high: 95 % interval of that.
+        games: how many were played.
+    """
+
+    client: str
+    version: str
+    lines: int
+    variant: str
+    steps: int
+    steps_per_second: float
+    share: float
+    low: float
+    high: float
+    games: int
+
+
+def user_lines(client: str) -> int:
+    """How many lines of code a user writes: the body of `train`, without imports and docstring."""
+    tree = ast.parse((FOLDER / f"{client}.py").read_text(encoding="utf-8"))
+    body = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "train").body
+    return (body[-1].end_lineno or 0) - (body[0].end_lineno or 0)
+
+
+def shares(policy: Policy, game: str, players: int, games: int) -> np.ndarray:
+    """The learner's share of each win against random play, from every seat in turn; a win shared by k counts 1/k."""
+    envs = LearnerVectorEnv(
+        game, games, num_players=players, opponents="random", seat="rotate", autoreset_mode="Disabled"
+    )
+    seen, _ = envs.reset(seed=10**6)
+    over, found = np.zeros(games, bool), np.zeros(games)
+    while not over.all():
+        actions = np.zeros(games, np.int64)
+        rows = np.flatnonzero(~over)
+        assert isinstance(seen, dict)
+        actions[rows] = policy({key: values[rows] for key, values in seen.items()})
+        seen, rewards, terminated, truncated, _ = envs.step(actions)
+        over = terminated | truncated
+        found += rewards
+    if find_game(game).cooperative:
+        return found > 0
+    return (found * (players - 1) + 1) / players
+
+
+def main(config: Config) -> Row:
+    """Train, evaluate, print and keep the row.
+
+    Raises:
+        ValueError: there is no such client.
+    """
+    if config.client not in PACKAGES:
+        raise ValueError(f"the clients are {', '.join(PACKAGES)}, not {config.client!r}")
+    variant = find_game(config.game).variant(config.num_players)
+    train = import_module(f"experiments.clients.{config.client}").train
+    start = time.process_time()
+    policy = train(config.game, config.num_players, config.steps)
+    seconds = time.process_time() - start
+    won = shares(policy, config.game, config.num_players, config.eval_games)
+    share, half = 100 * won.mean(), 196 * won.std(ddof=1) / len(won) ** 0.5
+    name = PACKAGES[config.client]
+    row = Row(
+        client=config.client,
+        version=f"{name} {version(name)}",
+        lines=user_lines(config.client),
+        variant=variant.spec,
+        steps=config.steps,
+        steps_per_second=round(config.steps / seconds),
+        share=round(share, 1),
+        low=round(share - half, 1),
+        high=round(share + half, 1),
+        games=len(won),
+    )
+    print(json.dumps(asdict(row)), flush=True)
+    if config.results is not None:
+        with config.results.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(row)) + "\n")
+    return row
+
+
+if __name__ == "__main__":
+    try:
+        main(tyro.cli(Config, prog="python -m experiments.clients", description=(__doc__ or "").split("\n")[0]))
+    except ValueError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,81 @@
+"""Write the tables and programs of docs/clients.md from the results and the files of this folder.
+
+python -m experiments.clients.page            # write them
+python -m experiments.clients.page --check    # only say whether the page is out of date (exit status 1)
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from experiments.common.markdown import refresh, table
+from experiments.common.provenance import ROOT
+from samurai_env.core.variant_spec import parse_variant
+
+PAGE = "docs/clients.md"
+FOLDER = ROOT / "experiments" / "clients"
+RESULTS = ROOT / "experiments" / "results"
+LEARNERS = ("sb3", "ppo_cleanrl", "rllib", "torchrl", "tianshou")
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file of JSON lines.
+
+    Raises:
+        ValueError: a line is no JSON.
+    """
+    if not path.exists():
+        return []
+    try:
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path.name} is damaged: {error}") from None
+
+
+def reached() -> str:
+    """What each learner has reached, the last run of each client and game."""
+    last = {(row["client"], row["variant"]): row for row in rows_of(RESULTS / "clients.jsonl")}
+    lines = []
+    for row in sorted(last.values(), key=lambda row: (LEARNERS.index(row["client"]), row["variant"].split()[1])):
+        variant = parse_variant(row["variant"])
+        share = f"**{row['share']:.1f}** ({row['low']:.1f} to {row['high']:.1f})"
+        game = f"{variant.game.title}, {variant.num_players} players"
+        speed = f"{row['steps_per_second']:,}"
+        lines.append([row["version"], row["lines"], game, f"{row['steps']:,}", speed, share])
+    return table(["version", "lines", "game", "decisions", "decisions/s", "win share against random, %"], lines)
+
+
+def throughput() -> str:
+    """Random play through the adapters and through the frameworks' own ways."""
+    last = {
+        (row["client"], row["way"]): row["steps_per_second"] for row in rows_of(RESULTS / "clients-throughput.jsonl")
+    }
+    return table(["framework", "way", "decisions/s"], [[*key, f"{value:,}"] for key, value in last.items()])
+
+
+def program(client: str) -> str:
+    """The program of a client: its imports, and the function that trains."""
+    source = (FOLDER / f"{client}.py").read_text(encoding="utf-8")
+    code = source.split('"""\n', 1)[1].strip()
+    return f"```py\n{code}\n```"
+
+
+def pages() -> dict[str, dict[str, str]]:
+    """The generated parts of the page."""
+    return {PAGE: {"reached": reached(), "throughput": throughput(), **{name: program(name) for name in LEARNERS}}}
+
+
+def main() -> None:
+    """Write or check."""
+    parser = argparse.ArgumentParser("python -m experiments.clients.page", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    args = parser.parse_args()
+    for path in (stale := refresh(pages(), not args.check)):
+        print(f"{path} {'is out of date' if args.check else 'written'}")
+    sys.exit(bool(stale and args.check))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Make the environment of one of the frameworks that `make clients` tries, and try it.
+#
+#     scripts/clients.sh PYTHON NAME        such as: scripts/clients.sh python3 torchrl        it becomes .clients/torchrl
+#
+# The versions stand in experiments/clients/NAME.txt; those of NumPy and numba are the project's own, so that compiled
+# code is shared. STEPS decisions are learned from (default 200000).
+set -eu
+cd "$(dirname "$0")/.."
+python=$1
+name=$2
+place=.clients/$name
+results=experiments/results/clients.jsonl
+
+if [ ! -e "$place/installed" ] || [ "experiments/clients/$name.txt" -nt "$place/installed" ]; then
+    [ -x "$place/bin/python" ] || "$python" -m venv "$place"
+    scripts/install.sh "$place/bin/python" "experiments/clients/$name.txt"
+    touch "$place/installed"
+fi
+
+export OMP_NUM_THREADS=1 # more are slower for networks of this size
+if [ "$name" = open_spiel ]; then
+    "$place/bin/python" -m tests.adapters.check_open_spiel
+    "$place/bin/python" -m experiments.tournament --agents greedy samurai_env.adapters.open_spiel_bots.ISMCTS:20 \
+        --game samurai --deals 20 --output runs/clients-open_spiel
+    exit
+fi
+for game in "samurai 2" "samurai_card 2" "samurai 4"; do
+    # shellcheck disable=SC2086
+    set -- $game
+    "$place/bin/python" -W ignore -m experiments.clients "$name" --game "$1" --num-players "$2" \
+        --steps "${STEPS:-200000}" --results "$results"
+done

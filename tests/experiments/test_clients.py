@@ -1,0 +1,62 @@
+"""The programs of other frameworks' learners: short, listed, and those that are installed learn."""
+
+import json
+
+import numpy as np
+import pytest
+
+from experiments.clients import __main__ as clients
+from experiments.clients import page
+from experiments.examples import ppo_cleanrl
+
+
+@pytest.mark.parametrize("client", clients.PACKAGES)
+def test_a_user_writes_less_than_twenty_lines(client: str) -> None:
+    assert 0 < clients.user_lines(client) < 20
+    assert page.program(client).startswith("```py\n")
+
+
+def test_every_client_has_its_versions() -> None:
+    assert set(page.LEARNERS) == set(clients.PACKAGES)
+    assert all((page.FOLDER / f"{client}.txt").exists() for client in (*clients.PACKAGES, "open_spiel"))
+    makefile = (page.ROOT / "Makefile").read_text(encoding="utf-8")
+    assert f"CLIENTS := open_spiel {' '.join(clients.PACKAGES)}\n" in makefile
+
+
+def first_legal(seen: dict[str, np.ndarray]) -> np.ndarray:
+    return seen["action_mask"].argmax(1)
+
+
+def test_shares_count_every_seat_and_shared_wins() -> None:
+    for game, players in (("samurai", 3), ("samurai_card", 2), ("samurai_spirit", 2)):
+        found = clients.shares(first_legal, game, players, 12)
+        assert found.shape == (12,)
+        assert ((found >= 0) & (found <= 1)).all()
+
+
+def test_a_client_trains_and_its_row_is_kept(tmp_path) -> None:
+    config = clients.Config("sb3", "samurai_card", steps=100, eval_games=20, results=tmp_path / "rows.jsonl")
+    row = clients.main(config)
+    kept = json.loads((tmp_path / "rows.jsonl").read_text(encoding="utf-8"))
+    assert (kept["client"], kept["games"], kept["low"] <= kept["share"] <= kept["high"]) == ("sb3", 20, True)
+    assert row.version.startswith("sb3_contrib ")
+    with pytest.raises(ValueError, match=r"the clients are sb3, .*, not 'rlib'"):
+        clients.main(clients.Config("rlib"))
+
+
+def test_damaged_results_are_refused(tmp_path) -> None:
+    (tmp_path / "rows.jsonl").write_text("{", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"rows\.jsonl is damaged"):
+        page.rows_of(tmp_path / "rows.jsonl")
+
+
+def test_the_single_file_learns() -> None:
+    said: list[str] = []
+    args = ppo_cleanrl.Args(total_timesteps=4096, num_envs=32, num_steps=32, hidden=32, eval_games=16)
+    agent = ppo_cleanrl.train(args, said.append)
+    assert len(said) == 5  # before, and after each of the four updates
+    masks = np.eye(3, 141, dtype=np.int8)
+    seen = {"observation": np.zeros((3, 614), np.int8), "action_mask": masks}
+    assert agent.act(seen).tolist() == [0, 1, 2]
+    lines = (page.FOLDER.parent / "examples" / "ppo_cleanrl.py").read_text(encoding="utf-8").splitlines()
+    assert len(lines) < 250
