@@ -1,6 +1,6 @@
 # `make help` lists the commands. Each makes the virtual environment it needs first (.venv, Python 3.11 or newer).
 PYTHON ?= python3
-TOTAL_STEPS ?= 3000000
+MINUTES ?= 3
 RUN ?= runs/first
 WORKERS ?= auto
 
@@ -31,9 +31,12 @@ install: $(VENV)/installed-train  ## make .venv with what training and playing n
 
 dev: $(VENV)/installed-dev  ## make .venv with what tests and docs need, too
 
-train: install  ## train a 2-player network (1 to 3 minutes on 2 cores, or MINUTES=5), then let it meet random and greedy
+# A small network that reads the map as a graph: it learns several times faster than a plain one of the default form.
+TRAIN ?= --graph-width 16 --hidden 64 --num-envs 128 --num-steps 64 --minibatch-size 2048 --learning-rate 2e-3
+
+train: install  ## train a 2-player network from nothing for MINUTES=3, then let it meet random and greedy
 	@if [ -e $(RUN)/checkpoint.safetensors ]; then resume=--resume; fi; \
-	set -x; $(PY) -m experiments.train_ppo --run $(RUN) $(if $(MINUTES),--minutes $(MINUTES),--total-steps $(TOTAL_STEPS)) $$resume
+	set -x; $(PY) -m experiments.train_ppo --run $(RUN) $(TRAIN) $(if $(TOTAL_STEPS),--total-steps $(TOTAL_STEPS),--minutes $(MINUTES)) $$resume
 	@rm -rf $(RUN)/tournament
 	$(PY) -m experiments.tournament --agents random greedy ppo:$(RUN) --deals 200 --output $(RUN)/tournament
 	@echo "curve:  $(RUN)/curve.png   (all metrics: $(VENV)/bin/tensorboard --logdir $(RUN))"

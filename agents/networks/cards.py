@@ -68,14 +68,13 @@ class Card(Struct, frozen=True):
     entity_width: LayerWidth = 0
     action_width: LayerWidth = 0
     spatial_width: LayerWidth = 0
-    site_width: LayerWidth = 0
-    site_blocks: Annotated[list[str], Meta(max_length=DEEPEST)] = []
+    graph_width: LayerWidth = 0
     sha256: str | None = None
 
     @property
     def config(self) -> NetworkConfig:
         """What the network is for and how it is built."""
-        layers = self.entity_width, self.action_width, self.spatial_width, self.site_width, tuple(self.site_blocks)
+        layers = self.entity_width, self.action_width, self.spatial_width, self.graph_width
         return NetworkConfig(self.variant, self.encoding, tuple(self.hidden), self.heuristic_prior, *layers)
 
 

@@ -18,8 +18,7 @@ class NetworkConfig:
         entity_width: width of the layers that read each of the encoding's `entities` with shared weights; 0 for none.
         action_width: width of the layers that read the features of each action with shared weights; 0 for none.
         spatial_width: width of the layers that read planes by convolutions, tokens by attention; 0 for none.
-        site_width: width of the layers that read each site of a map with shared weights; 0 for none.
-        site_blocks: the encoding's blocks that describe the sites.
+        graph_width: width of the layers that read the map as a graph, with shared weights; 0 for none.
     """
 
     variant: str
@@ -29,8 +28,7 @@ class NetworkConfig:
     entity_width: int = 0
     action_width: int = 0
     spatial_width: int = 0
-    site_width: int = 0
-    site_blocks: tuple[str, ...] = ()
+    graph_width: int = 0
 
     def differences(self, wanted: "NetworkConfig") -> str:
         """Describe what differs from another, such as "hidden (64,) instead of (256, 256)"."""

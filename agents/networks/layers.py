@@ -5,7 +5,6 @@ import torch
 from torch import nn
 
 from samurai_env.core.encoding import Encoding
-from samurai_env.core.texts import listed, shown
 
 HEADS = 4  # of attention
 
@@ -53,66 +52,6 @@ class EntityLayers(nn.Module):
     def logits(self, entities: torch.Tensor, hidden: torch.Tensor) -> torch.Tensor:
         """Logits to add for the entities' actions, float (batch, these actions)."""
         return self.score((self.third(entities) + self.context(hidden)[:, None]).relu()).flatten(1)
-
-
-class SiteLayers(nn.Module):
-    """Read each site of a map with the same weights, in the light of all else, and score all actions by the sites.
-
-    Unlike entities, sites need no actions of their own: which actions a site bears on is learned.
-
-    Args:
-        encoding: one that is a vector.
-        blocks: names of the blocks that describe the sites. They share an axis, of the length that occurs in all.
-        width: of these layers.
-        actions: number of action ids.
-
-    Raises:
-        ValueError: another form of encoding, or no such blocks or axis.
-    """
-
-    rows: torch.Tensor  # int64 (sites, entries): their inputs
-    rest: torch.Tensor  # int64: all other inputs
-
-    def __init__(self, encoding: Encoding, blocks: tuple[str, ...], width: int, actions: int) -> None:
-        super().__init__()
-        rows = _site_rows(encoding, blocks)
-        rest = np.setdiff1d(np.arange(encoding.shape[0]), rows)
-        self.register_buffer("rows", torch.from_numpy(rows), persistent=False)
-        self.register_buffer("rest", torch.from_numpy(rest), persistent=False)
-        self.around = nn.Linear(len(rest), 2 * width)
-        self.context = nn.Linear(2 * width, width, bias=False)
-        self.first = nn.Linear(rows.shape[1], width)
-        self.position = nn.Parameter(0.1 * torch.randn(len(rows), width))
-        self.second = nn.Linear(width, width)
-        self.third = nn.Linear(width, width)
-        self.score = nn.Linear(len(rows) * width, actions, bias=False)
-        self.outputs = 4 * width
-        nn.init.orthogonal_(self.score.weight, 0.01)
-
-    def forward(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Map float (batch, inputs) to a summary, (batch, outputs), and logits to add, (batch, actions)."""
-        around = self.around(inputs[:, self.rest]).relu()
-        sites = (self.first(inputs[:, self.rows]) + self.position + self.context(around)[:, None]).relu()
-        sites = self.third(self.second(sites).relu()).relu()
-        return torch.cat([around, sites.mean(1), sites.amax(1)], 1), self.score(sites.flatten(1))
-
-
-def _site_rows(encoding: Encoding, names: tuple[str, ...]) -> np.ndarray:
-    """Where the entries of each site lie: int64 (sites, entries of one)."""
-    blocks = {block.name: block for block in encoding.blocks}
-    if len(encoding.shape) != 1 or not names:
-        raise ValueError("layers over sites read some blocks of an encoding that is a vector, such as flat")
-    if unknown := [name for name in names if name not in blocks]:
-        raise ValueError(f"there is no block {shown(unknown[0])}; there are {listed(blocks)}")
-    shared = set.intersection(*(set(blocks[name].shape) for name in names)) - {1}
-    if len(shared) != 1:
-        raise ValueError(f"blocks of sites share an axis, of one length; {listed(names)} share {len(shared)} lengths")
-    (count,) = shared
-    places, rows = encoding.slices(), []
-    for name in names:
-        entries = np.arange(places[name].start, places[name].stop).reshape(blocks[name].shape)
-        rows.append(np.moveaxis(entries, blocks[name].shape.index(count), 0).reshape(count, -1))
-    return np.concatenate(rows, 1)
 
 
 class ActionLayers(nn.Module):

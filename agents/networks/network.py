@@ -8,7 +8,8 @@ from torch import nn
 
 from agents.heuristics import prior_temperature
 from agents.networks.config import MASKED, NetworkConfig
-from agents.networks.layers import ActionLayers, EntityLayers, SiteLayers, spatial_layers
+from agents.networks.graph_layers import GraphLayers
+from agents.networks.layers import ActionLayers, EntityLayers, spatial_layers
 from samurai_env import parse_variant
 
 BFLOAT16_BATCH = 32  # from so many positions at a time on rounding to bfloat16 pays
@@ -49,11 +50,14 @@ class PolicyValueNet(nn.Module):
         if config.spatial_width:
             self.spatial = spatial_layers(encoding, config.spatial_width)
             inputs += self.spatial.outputs - self.mean.numel()
-        if config.site_width:
+        if config.graph_width:
             if config.entity_width or config.spatial_width:
-                raise ValueError("layers over sites stand in the place of those over entities or of spatial ones")
-            self.sites = SiteLayers(encoding, config.site_blocks, config.site_width, variant.num_actions)
-            inputs += self.sites.outputs - self.mean.numel()
+                raise ValueError("layers over a graph stand in the place of those over entities or of spatial ones")
+            if variant.game.graph is None or len(encoding.shape) != 1:
+                raise ValueError("layers over a graph need a game with a fixed map and the encoding flat")
+            width = (inputs, *config.hidden)[-1]
+            self.graph = GraphLayers(variant.game.graph(variant.num_players), encoding, config.graph_width, width)
+            inputs += self.graph.outputs - self.mean.numel()
         widths = [inputs, *config.hidden]
         self.body = nn.Sequential()
         for before, after in pairwise(widths):
@@ -92,9 +96,9 @@ class PolicyValueNet(nn.Module):
             mean, deviation = map(torch.cat, zip(*((part.mean(0), part.std(0)) for part in parts), strict=True))
         self.mean.copy_(mean.flatten())
         self.scale.copy_(1.0 / deviation.flatten().clamp_min(0.2))
-        if config.entity_width or config.site_width:
-            inputs = self.entities.rows if config.entity_width else self.sites.rows
-            entities = rows[:, inputs].flatten(0, 1).float()
+        if config.entity_width or config.graph_width:
+            inputs = self.entities.rows if config.entity_width else self.graph.rows
+            entities = rows[:, inputs].flatten(0, -2).float()
             self.mean[inputs] = entities.mean(0)
             self.scale[inputs] = 1.0 / entities.std(0).clamp_min(0.2)
         if features is not None:
@@ -137,12 +141,12 @@ class PolicyValueNet(nn.Module):
             parts += [entities.mean(1), entities.amax(1)]
         if self.config.spatial_width:
             parts[0] = self.spatial(inputs.view(obs.shape))
-        if self.config.site_width:
-            parts[0], by_site = self.sites(inputs)
+        if self.config.graph_width:
+            nodes, parts[0] = self.graph.embed(inputs)
         hidden = self.body(torch.cat(parts, 1))
         logits = self.policy(hidden).float()
-        if self.config.site_width:
-            logits = logits + by_site.float()
+        if self.config.graph_width:
+            logits = self.graph.logits(obs, nodes, hidden, logits)
         if self.config.entity_width:
             logits[:, self.entities.actions] += self.entities.logits(entities, hidden).float()
         if self.config.action_width:

@@ -54,7 +54,7 @@ class NumPyNetwork:
     """A network that plays and does not learn.
 
     Args:
-        config: a form without entity, spatial and site layers.
+        config: a form without entity, spatial and graph layers.
         tensors: float32, by the names of `expected_shapes`.
     """
 
@@ -112,7 +112,7 @@ def load_network(path: Path) -> NumPyNetwork:
     path = weights_file(path)
     if path.exists():
         config = read_card(path).config
-        if config.entity_width or config.spatial_width or config.site_width:
+        if config.entity_width or config.spatial_width or config.graph_width:
             raise ValueError(
                 f"{one_line(path, 100)} has layers that need torch, which is not installed: pip install torch"
             )

@@ -63,11 +63,11 @@ def warm_start(net: PolicyValueNet, config: NetworkConfig) -> PolicyValueNet:
             f"a network is a warm start if only the number of players differs; this one has {like.differences(config)}"
         )
     few, many = small.num_players, large.num_players
-    shared = config.entity_width or config.site_width
+    shared = config.entity_width or config.graph_width
     if not 2 <= few < many or config.encoding != "flat" or shared or not config.hidden:
         raise ValueError(
             "a warm start goes from two players or more to more, reads flat, has hidden layers and no entity layers "
-            "or site layers"
+            "or graph layers"
         )
     grown = new_network(config)
     here, there = _inputs(small, large, config.encoding)

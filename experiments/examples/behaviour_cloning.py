@@ -1,8 +1,7 @@
 """Train a network to choose what the agents of a dataset chose (behaviour cloning), and let it play them.
 
     python -m experiments.dataset --agents greedy --games 50000 --output runs/greedy
-    python -m experiments.examples.behaviour_cloning --dataset runs/greedy --run runs/cloned --site-width 96 \
-        --site-blocks figures influence empty_land
+    python -m experiments.examples.behaviour_cloning --dataset runs/greedy --run runs/cloned --graph-width 32
     python -m experiments.tournament --agents greedy,ppo:runs/cloned
 
 The policy learns the actions, the value of the seat that decides learns its return. Ctrl-C ends the training early and
@@ -54,10 +53,8 @@ class Config:
     """Go on from this network of the same form."""
     hidden: Widths = (256,)
     """Widths of the hidden layers."""
-    site_width: Width = 0
-    """Width of layers that read each site of a map with the same weights; 0 for none."""
-    site_blocks: tuple[str, ...] = ()
-    """The encoding's blocks that describe the sites."""
+    graph_width: Width = 0
+    """Width of layers that read the map as a graph, with shared weights; 0 for none."""
     minibatch_size: Count = 256
     """Decisions in a gradient step."""
     learning_rate: Annotated[float, Range(1e-6, 1e6)] = 2e-3
@@ -90,8 +87,7 @@ def train(
         dataset.variant.spec,
         dataset.origin.encoding,
         tuple(config.hidden),
-        site_width=config.site_width,
-        site_blocks=config.site_blocks,
+        graph_width=config.graph_width,
     )
     shards = range(dataset.shards - 1)
     if config.init_from:

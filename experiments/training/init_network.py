@@ -36,6 +36,8 @@ class NetworkSettings:
     """Width of layers that read the features of each action (card game, --heuristic-prior); 0 for none."""
     entity_width: Width = 0
     """Width of layers that read all villages (card game, "flat") with the same weights; 0 for none."""
+    graph_width: Width = 0
+    """Width of layers that read the map as a graph (board game, "flat"); 0 for none."""
     spatial_width: Width = 0
     """Width of layers that read places: convolutions with "planes", attention with "tokens"; 0 for none."""
     init_from: Path | None = None
@@ -54,6 +56,10 @@ def check_network(settings: NetworkSettings, variant: Variant) -> None:
     encoding = variant.encoding(name)
     if settings.entity_width and encoding.entities is None:
         raise ValueError(f"--entity-width needs an encoding with entities; {variant.game.name} {name!r} has none")
+    if settings.graph_width and (variant.game.graph is None or len(encoding.shape) != 1):
+        raise ValueError(f"--graph-width needs a game with a fixed map, and flat; this is {variant.game.name} {name!r}")
+    if settings.graph_width and settings.spatial_width:
+        raise ValueError("--graph-width and --spatial-width exclude each other")
     if settings.spatial_width:
         spatial_layers(encoding, settings.spatial_width)
     if settings.action_width and not settings.heuristic_prior:
@@ -81,6 +87,7 @@ def init_network(settings: NetworkSettings, variant: Variant, seed: int) -> Poli
         entity_width=settings.entity_width,
         action_width=settings.action_width,
         spatial_width=settings.spatial_width,
+        graph_width=settings.graph_width,
     )
     if settings.init_from:
         net = _load(settings.init_from, form, variant, seed)

@@ -129,19 +129,20 @@ class PPO:
     def _new_batch(self) -> Batch:
         size, players = (self.settings.num_steps, self.settings.num_envs), self.variant.num_players
         num_actions, shape = self.variant.num_actions, self.variant.encoding(self.env.encoding).shape
-        return Batch(
-            obs=torch.zeros((*size, *shape), dtype=torch.int8),
-            action_masks=torch.zeros((*size, num_actions), dtype=torch.int8),
-            action_features=torch.zeros((*size, num_actions, self._num_features)) if self._features else None,
-            actions=torch.zeros(size, dtype=torch.int64),
-            expert_probs=torch.zeros((*size, num_actions), dtype=torch.bfloat16) if self.expert else None,
-            log_probs=torch.zeros(size),
-            values=torch.zeros((size[0] + 1, size[1], players)),
-            rewards=torch.zeros((*size, players)),
-            dones=torch.zeros(size, dtype=torch.bool),
-            seats=torch.zeros(size, dtype=torch.int64),
-            train_mask=torch.ones(size, dtype=torch.bool),
-        )
+        with torch.device(self.settings.device):
+            return Batch(
+                obs=torch.zeros((*size, *shape), dtype=torch.int8),
+                action_masks=torch.zeros((*size, num_actions), dtype=torch.int8),
+                action_features=torch.zeros((*size, num_actions, self._num_features)) if self._features else None,
+                actions=torch.zeros(size, dtype=torch.int64),
+                expert_probs=torch.zeros((*size, num_actions), dtype=torch.bfloat16) if self.expert else None,
+                log_probs=torch.zeros(size),
+                values=torch.zeros((size[0] + 1, size[1], players)),
+                rewards=torch.zeros((*size, players)),
+                dones=torch.zeros(size, dtype=torch.bool),
+                seats=torch.zeros(size, dtype=torch.int64),
+                train_mask=torch.ones(size, dtype=torch.bool),
+            )
 
     @property
     def imitating(self) -> bool:
@@ -162,7 +163,7 @@ class PPO:
         for t in range(self.settings.num_steps):
             log_probs = self._predict(t)
             actions = np.empty(env.num_envs, np.int64)
-            sample(log_probs.exp().numpy(), self.rng, actions)
+            sample(log_probs.exp().cpu().numpy(), self.rng, actions)
             played = actions
             if batch.imitating:
                 assert self.expert is not None
@@ -186,22 +187,23 @@ class PPO:
 
     def _predict(self, t: int) -> torch.Tensor:
         """Enter the network's inputs and values at decision `t`; its log-probabilities, float32 (N, actions)."""
-        batch, seats = self.batch, torch.from_numpy(self._next_seats).long()
-        inputs = {
-            "obs": torch.from_numpy(self._next_obs["observation"]),
-            "action_masks": torch.from_numpy(self._next_obs["action_mask"]),
+        batch = self.batch
+        arrays = {
+            "obs": self._next_obs["observation"],
+            "action_masks": self._next_obs["action_mask"],
         }
         if self._features:
-            features = self._features.compute(self.env.states)[:, :, : self._num_features]
-            inputs["action_features"] = torch.from_numpy(features)
+            arrays["action_features"] = self._features.compute(self.env.states)[:, :, : self._num_features]
+        inputs = {name: torch.from_numpy(array).to(self.settings.device) for name, array in arrays.items()}
+        seats = torch.from_numpy(self._next_seats).long().to(self.settings.device)
         with self.autocast:
-            log_probs, values = self.net(*(tensor.to(self.settings.device) for tensor in inputs.values()))
-        batch.values[t] = turn_seats(values.cpu(), seats, -1)
+            log_probs, values = self.net(*inputs.values())
+        batch.values[t] = turn_seats(values, seats, -1)
         if t < self.settings.num_steps:
             batch.seats[t] = seats
             for name, tensor in inputs.items():
                 getattr(batch, name)[t] = tensor
-        return log_probs.cpu()
+        return log_probs
 
     # ---------------------------------------------------------------- advantages
 
@@ -272,7 +274,7 @@ class PPO:
             flat["expert_probs"] = batch.expert_probs.flatten(0, 1)
         found: list[dict[str, float]] = []
         for rows in self._minibatches():
-            part = {name: tensor[rows].to(settings.device) for name, tensor in flat.items()}
+            part = {name: tensor[rows] for name, tensor in flat.items()}
             loss, metrics = self.loss(part, ent_coef)
             self.optimizer.zero_grad(set_to_none=True)
             loss.backward()
@@ -295,7 +297,8 @@ class PPO:
         rows = self.batch.train_mask.flatten().nonzero()[:, 0]
         parts = max(1, round(len(rows) / self.settings.minibatch_size))  # of about equal size: one row has no deviation
         for _ in range(self.settings.update_epochs):
-            yield from rows[torch.randperm(len(rows), generator=self.shuffler)].tensor_split(parts)
+            order = torch.randperm(len(rows), generator=self.shuffler).to(rows.device)
+            yield from rows[order].tensor_split(parts)
 
     # ---------------------------------------------------------------- state
 
@@ -393,4 +396,4 @@ def turn_seats(values: torch.Tensor, seats: torch.Tensor, sign: int) -> torch.Te
         sign: -1 or 1.
     """
     players = values.shape[-1]
-    return values.gather(-1, (torch.arange(players) + sign * seats[..., None]) % players)
+    return values.gather(-1, (torch.arange(players, device=values.device) + sign * seats[..., None]) % players)

@@ -1,4 +1,7 @@
-"""The layout of an observation: one description for compiled code, spaces, tables and tests."""
+"""The layout of an observation: one description for compiled code, spaces, tables and tests.
+
+Beside it stands what networks may read with shared weights: `Entities`, and the `Graph` of a map.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -140,6 +143,96 @@ class Encoding:
             view = np.moveaxis(array, self.axis, -1)
             view[...] = along
         return low, high
+
+
+@dataclass(frozen=True)
+class Places:
+    """Places of one kind beside the sites, where pieces are put, such as sea hexes. One is free if all entries are 0.
+
+    Attributes:
+        blocks: the encoding's blocks that describe them: name and axis of the places.
+        action: id of the first place's action; the others follow.
+        beside: by place, the sites beside it.
+        pieces: numbers of the pieces that can be put there.
+    """
+
+    blocks: tuple[tuple[str, int], ...]
+    action: int
+    beside: tuple[tuple[int, ...], ...]
+    pieces: tuple[int, ...]
+
+    def rows(self, encoding: Encoding) -> np.ndarray:
+        """Where the entries of each place lie in a vector encoding: int64 (places, entries of one)."""
+        entries = _indices(encoding)
+        blocks = [np.moveaxis(entries[name], axis, 0).reshape(len(self.beside), -1) for name, axis in self.blocks]
+        return np.concatenate(blocks, 1)
+
+
+@dataclass(frozen=True)
+class Sites:
+    """The sites of a map, such as settlements, and the suits in which each counts, such as kinds of figure.
+
+    Attributes:
+        blocks: the encoding's blocks that describe them: name, axis of the sites, axis of the suits or None.
+        actions: by site and suit, an action's id; -1 for none.
+    """
+
+    blocks: tuple[tuple[str, int, int | None], ...]
+    actions: tuple[tuple[int, ...], ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of sites and of suits."""
+        return len(self.actions), len(self.actions[0])
+
+    def rows(self, encoding: Encoding) -> np.ndarray:
+        """Where the entries of each site and suit lie in a vector encoding: int64 (sites, suits, entries of one)."""
+        entries, rows = _indices(encoding), []
+        for name, site, suit in self.blocks:
+            if suit is None:
+                block = np.moveaxis(entries[name], site, 0).reshape(self.shape[0], 1, -1)
+                rows.append(np.repeat(block, self.shape[1], 1))
+            else:
+                rows.append(np.moveaxis(entries[name], (site, suit), (0, 1)).reshape(*self.shape, -1))
+        return np.concatenate(rows, 2)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece: what it is like apart from its suit (pieces with the same number are), and its suit; None for all."""
+
+    like: int
+    suit: int | None
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A map as a graph: sites, where points are won, and the places beside them, where pieces go.
+
+    The suits are alike: what holds for one holds for the others.
+
+    Attributes:
+        sites: such as settlements.
+        places: kinds of places, such as land and sea.
+        pieces: those to choose from, in the order of their actions.
+        piece_action: id of the action that chooses the first piece; the others follow.
+        piece_block: the encoding's block that shows the chosen piece, one-hot.
+    """
+
+    sites: Sites
+    places: tuple[Places, ...]
+    pieces: tuple[Piece, ...]
+    piece_action: int
+    piece_block: str
+
+
+def _indices(encoding: Encoding) -> dict[str, np.ndarray]:
+    """Each block's indices in a vector encoding, of the block's shape."""
+    slices = encoding.slices()
+    return {
+        block.name: np.arange(slices[block.name].start, slices[block.name].stop).reshape(block.shape)
+        for block in encoding.blocks
+    }
 
 
 def block_offsets(encoding: Callable[[int], Encoding], players: Iterable[int]) -> np.ndarray:

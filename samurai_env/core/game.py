@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from samurai_env.core.checks import checked_count, is_integer
-from samurai_env.core.encoding import Encoding
+from samurai_env.core.encoding import Encoding, Graph
 from samurai_env.core.layout import Field, check_state, state_dtype
 from samurai_env.core.texts import shown
 
@@ -142,6 +142,7 @@ class Game:
             a state contradicts that; only forged states do.
         action_features: the columns that networks read of each legal action; column 0 is a logit, higher is better.
             `kernels.action_features` writes them; without it the only column is the heuristic policy's logit.
+        graph: number of players -> the map as a graph, by blocks of the default encoding; None without a fixed map.
     """
 
     name: str
@@ -165,6 +166,7 @@ class Game:
     describe_results: Callable[[np.ndarray], dict[str, np.ndarray]] = no_results
     broken_invariants: Callable[[np.ndarray], Iterable[tuple[str, np.ndarray]]] = no_invariants
     action_features: tuple[str, ...] = ("logit of the heuristic policy",)
+    graph: Callable[[int], Graph] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and deepcopy by name: compiled functions stay where they are."""

@@ -8,6 +8,7 @@ from samurai_env.core.jit import jit
 from samurai_env.games.board import actions, notation, observation
 from samurai_env.games.board.determinize import determinize
 from samurai_env.games.board.display import scene, text
+from samurai_env.games.board.graph import graph
 from samurai_env.games.board.heuristics import policy, value
 from samurai_env.games.board.invariants import broken_invariants
 from samurai_env.games.board.rules.kernels import legal, reset, returns, step
@@ -75,6 +76,7 @@ GAME = Game(
     format_move=notation.format_move,
     parse_move=notation.parse_move,
     forbid=forbid,
+    graph=graph,
     scene=scene.scene,
     text=text.text,
     rules_summary=text.rules_summary,
