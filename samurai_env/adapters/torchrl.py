@@ -15,7 +15,7 @@ from tensordict import TensorDict, TensorDictBase
 from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
 from torchrl.envs import EnvBase
 
-from samurai_env.envs.learner import make_vector_env
+from samurai_env.envs.make_vec import make_vector_env
 from samurai_env.envs.vector import GameVectorEnv
 
 

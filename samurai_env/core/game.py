@@ -78,6 +78,8 @@ class Kernels:
         action_features: `(state, features)`: write the columns of `Game.action_features` for each legal action
             (float32, a row an action id); None if the logit of `heuristic_policy` is the only feature. The state may
             change on the way and is restored.
+        cut_off: `(state)`: whether a game that is over was cut off at its limit of decisions; None if there is no
+            limit that a game can reach.
     """
 
     reset: Any
@@ -91,6 +93,7 @@ class Kernels:
     heuristic_policy: Any
     heuristic_value: Any = None
     action_features: Any = None
+    cut_off: Any = None
 
 
 def no_settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -29,6 +29,23 @@ SEATINGS = {"random": DRAWN, "rotate": ROTATING}
 COMPILED_KINDS = {"random": RANDOM, "greedy": GREEDY}
 
 
+def fixed_seats(seat: Any, players: int, games: int) -> np.ndarray | int:
+    """The learners' seats, if they are numbers: one for all games, or one for each.
+
+    Raises:
+        ValueError: neither, or no such seat.
+    """
+    if is_seat(seat, players):
+        return int(seat)
+    if not isinstance(seat, str) and np.ndim(seat) == 1:
+        seats = checked_integers("the learners' seats", seat, (games,))
+        if ((seats >= 0) & (seats < players)).all():
+            return seats
+    raise ValueError(
+        f"seat is a number from 0 to {players - 1}, one for each game, 'random' or 'rotate', not {shown(seat)}"
+    )
+
+
 class LearnerVectorEnv(GameVectorEnv):
     """Many games at once with one learner in each; a step ends when its seat decides again, or the game is over.
 
@@ -110,24 +127,12 @@ class LearnerVectorEnv(GameVectorEnv):
         self._seating = SEATINGS.get(seat, FIXED) if isinstance(seat, str) else FIXED
         self._learners = np.zeros(count, np.int8)
         if self._seating == FIXED:
-            self._learners[:] = self._fixed_seats(seat)
+            self._learners[:] = fixed_seats(seat, self.variant.num_players, count)
         self._waiting = np.zeros(count, np.int8)
         self._decided = np.zeros(count, np.bool_)
         self._played = np.zeros(count, np.int8)
         self._streams = np.zeros((count, 1), np.uint64)
         self._potentials = np.zeros(count)
-
-    def _fixed_seats(self, seat: Any) -> np.ndarray | int:
-        players = self.variant.num_players
-        if is_seat(seat, players):
-            return int(seat)
-        if not isinstance(seat, str) and np.ndim(seat) == 1:
-            seats = checked_integers("the learners' seats", seat, (self.num_envs,))
-            if ((seats >= 0) & (seats < players)).all():
-                return seats
-        raise ValueError(
-            f"seat is a number from 0 to {players - 1}, one for each game, 'random' or 'rotate', not {shown(seat)}"
-        )
 
     def _choose_kernels(self) -> None:
         kernels = one_learner_kernels(self.variant.game, self.encoding)
@@ -244,31 +249,3 @@ class LearnerVectorEnv(GameVectorEnv):
 
     def _viewer(self, game: int) -> int | None:
         return int(self._learners[game])
-
-
-def make_vector_env(
-    game: str,
-    num_envs: int = 1,
-    *,
-    opponents: Opponent | Sequence[Opponent] | None = None,
-    seat: int | str | Sequence[int] | np.ndarray | None = None,
-    **kwargs: Any,
-) -> GameVectorEnv:
-    """What `gymnasium.make_vec` gives for the id of a game.
-
-    Args:
-        game: name of the game.
-        num_envs: number of games.
-        opponents: None lets the caller decide for every seat (`GameVectorEnv`); else they play all seats but the
-            learner's (`LearnerVectorEnv`).
-        seat: the learner's seat, 0 if None; only with opponents.
-        kwargs: as the two classes have them.
-
-    Raises:
-        ValueError: a seat without opponents, or what the classes refuse.
-    """
-    if opponents is None:
-        if seat is not None:
-            raise ValueError(f"seat={shown(seat)} is that of one learner: name its opponents, too, such as 'greedy'")
-        return GameVectorEnv(game, num_envs, **kwargs)
-    return LearnerVectorEnv(game, num_envs, opponents=opponents, seat=0 if seat is None else seat, **kwargs)

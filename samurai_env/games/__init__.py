@@ -29,7 +29,7 @@ def register_ids() -> None:
         gymnasium.register(
             env_id,
             entry_point="samurai_env.envs.single:GameEnv",
-            vector_entry_point="samurai_env.envs.learner:make_vector_env",
+            vector_entry_point="samurai_env.envs.make_vec:make_vector_env",
             kwargs={"game": name},
             disable_env_checker=True,  # the checker's wrapper costs more than a step; the tests run it
             order_enforce=False,

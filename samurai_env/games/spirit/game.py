@@ -11,7 +11,7 @@ from samurai_env.games.spirit.heuristics import policy, value
 from samurai_env.games.spirit.invariants import broken_invariants
 from samurai_env.games.spirit.rules import options
 from samurai_env.games.spirit.rules.cards import FAMILIES, FARMSTEADS, GRADES, MOST, ROUNDS
-from samurai_env.games.spirit.rules.kernels import LONGEST, legal, mid_move, reset, returns, step
+from samurai_env.games.spirit.rules.kernels import LONGEST, cut_off, legal, mid_move, reset, returns, step
 from samurai_env.games.spirit.rules.village import score, total_of
 from samurai_env.games.spirit.state import RESULTS, WON, fields
 
@@ -75,6 +75,7 @@ GAME = Game(
         observe=observation.OBSERVE,
         heuristic_policy=policy.heuristic_policy,
         heuristic_value=value.heuristic_value,
+        cut_off=cut_off,
     ),
     format_move=notation.format_move,
     parse_move=notation.parse_move,

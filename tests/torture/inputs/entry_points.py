@@ -23,7 +23,8 @@ from samurai_env.core.game import Variant
 from samurai_env.envs.aec import GameAEC
 from samurai_env.envs.common import Seeds
 from samurai_env.envs.gae import gae_by_seat
-from samurai_env.envs.learner import LearnerVectorEnv, make_vector_env
+from samurai_env.envs.learner import LearnerVectorEnv
+from samurai_env.envs.make_vec import make_vector_env
 from samurai_env.envs.single import GameEnv
 from samurai_env.envs.vector import GameVectorEnv
 from samurai_env.game_batch import GameBatch

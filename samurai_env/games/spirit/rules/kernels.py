@@ -95,3 +95,9 @@ def returns(state, out):
 def mid_move(state):
     """Whether the seat to move is in the middle of what it has begun with the decision before."""
     return state.half_made != 0
+
+
+@jit
+def cut_off(state):
+    """Whether the game was cut off after `LONGEST` decisions."""
+    return state.result == TRUNCATED

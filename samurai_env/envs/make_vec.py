@@ -1,0 +1,49 @@
+"""What `gymnasium.make_vec` makes of the id of a game: one of four vector environments."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from samurai_env.core.texts import shown
+from samurai_env.envs.common import check_choice
+from samurai_env.envs.learner import LearnerVectorEnv
+from samurai_env.envs.opponents import Opponent
+from samurai_env.envs.vector import GameVectorEnv
+
+DEVICES = ("cpu", "cuda")
+
+
+def make_vector_env(
+    game: str,
+    num_envs: int = 1,
+    *,
+    opponents: Opponent | Sequence[Opponent] | None = None,
+    seat: int | str | Sequence[int] | np.ndarray | None = None,
+    device: str = "cpu",
+    **kwargs: Any,
+) -> Any:
+    """What `gymnasium.make_vec` gives for the id of a game.
+
+    Args:
+        game: name of the game.
+        num_envs: number of games.
+        opponents: None lets the caller decide for every seat (`GameVectorEnv`); else they play all seats but the
+            learner's (`LearnerVectorEnv`).
+        seat: the learner's seat, 0 if None; only with opponents.
+        device: "cpu", or "cuda" for the same on a card (`samurai_env.envs.cuda`).
+        kwargs: as the classes have them.
+
+    Raises:
+        ValueError: a seat without opponents, an unknown device, or what the classes refuse.
+    """
+    check_choice("device", device, DEVICES)
+    if opponents is None and seat is not None:
+        raise ValueError(f"seat={shown(seat)} is that of one learner: name its opponents, too, such as 'greedy'")
+    one: dict[str, Any] = {} if opponents is None else {"opponents": opponents, "seat": 0 if seat is None else seat}
+    if device == "cuda":
+        from samurai_env.envs.cuda.learner import CudaLearnerVectorEnv
+        from samurai_env.envs.cuda.vector import CudaVectorEnv
+
+        return (CudaLearnerVectorEnv if one else CudaVectorEnv)(game, num_envs, **one, **kwargs)
+    return (LearnerVectorEnv if one else GameVectorEnv)(game, num_envs, **one, **kwargs)

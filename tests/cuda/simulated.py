@@ -1,0 +1,150 @@
+"""What numba's simulator runs in the place of a card; `test_simulator.py` starts it with NUMBA_ENABLE_CUDASIM=1."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from experiments.training.ppo_on_card import Settings, Trainer
+from samurai_env.core.game import find_game
+from samurai_env.envs.cuda.learner import CudaLearnerVectorEnv
+from samurai_env.envs.cuda.toolkit import on_card, simulated
+from samurai_env.envs.cuda.vector import CudaVectorEnv
+from samurai_env.position import IllegalActionError
+from tests.cuda.check import compare, forms
+
+GAMES, BATCH = 3, 6
+FORMS = [form for form in forms(2, ["flat"]) if form.get("opponents") != "random" or form["seat"] == "rotate"]
+
+
+def made(games: int = 4, **settings: Any) -> CudaVectorEnv:
+    assert simulated()
+    return CudaVectorEnv("samurai", games, **settings)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: " ".join(map(str, form.values())))
+def test_games_are_those_of_the_cpu(form: dict[str, Any]) -> None:
+    found = compare("samurai", 2, form, GAMES, BATCH)
+    assert found["games"] >= GAMES
+    assert found["wrong"] == []
+
+
+def test_the_comparison_notices_a_difference() -> None:
+    """A card whose games are others, by one seed."""
+    kernel = CudaVectorEnv._seeding
+
+    def shifted(self: CudaVectorEnv, *arguments: Any) -> Any:
+        how, seeds = kernel(self, *arguments)
+        seeds[-1] += np.uint64(1)
+        return how, seeds
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CudaVectorEnv, "_seeding", shifted)
+        assert compare("samurai", 2, FORMS[0], GAMES, BATCH)["wrong"]
+
+
+def test_an_illegal_action_leaves_its_game_and_is_reported_once() -> None:
+    env = made()
+    _, info = env.reset(seed=3)
+    before = env.states()
+    legal = info["action_mask"].copy_to_host().argmax(1)
+    legal[2] = info["action_mask"].copy_to_host()[2].argmin()
+    env.step(on_card(legal))
+    after = env.states()
+    assert after[2].tobytes() == before[2].tobytes()
+    assert after["steps"].tolist() == [1, 1, 0, 1]
+    with pytest.raises(IllegalActionError, match="game 2"):
+        env.check()
+    env.check()
+
+
+def test_impossible_actions_are_refused() -> None:
+    env = made()
+    env.reset(seed=3)
+    for actions in (np.zeros(4, np.int64), [0] * 4, None):
+        with pytest.raises(TypeError, match="on the card"):
+            env.step(actions)
+    for actions in (np.zeros(3, np.int64), np.zeros(4, np.int32), np.zeros((4, 1), np.int64)):
+        with pytest.raises(ValueError, match=r"int64 of shape \(4,\)"):
+            env.step(on_card(actions))
+
+
+def test_sampled_actions_are_legal_and_repeatable() -> None:
+    taken = []
+    for _ in range(2):
+        env = made()
+        _, info = env.reset(seed=3)
+        for _ in range(30):
+            actions = env.sample()
+            chosen = actions.copy_to_host()
+            assert (info["action_mask"].copy_to_host()[np.arange(4), chosen] == 1).all()
+            taken.append(chosen.tolist())
+            env.step(actions)
+    assert taken[:30] == taken[30:]
+
+
+def test_states_go_to_the_host_and_back() -> None:
+    env = made()
+    env.reset(seed=3)
+    for _ in range(20):
+        env.step(env.sample())
+    states = env.states()
+    other = made()
+    seen, _ = other.restore(states)
+    assert other.states().tobytes() == states.tobytes()
+    mine = env._observed()
+    for name in seen:
+        assert np.array_equal(seen[name].copy_to_host(), mine[name].copy_to_host())
+    with pytest.raises(ValueError, match="do not fit"):
+        other.restore(states[:2])
+
+
+def test_arrays_are_wrapped_once_and_stay_the_same() -> None:
+    wrapped = []
+
+    def wrap(array: Any) -> Any:
+        wrapped.append(array)
+        return [array]
+
+    env = made(wrap=wrap, autoreset_mode="SameStep")
+    seen, _ = env.reset(seed=3)
+    count = len(wrapped)
+    env.sample()
+    again, *_ = env.step(env.sample()[0])
+    assert len(wrapped) == count + 1  # the actions
+    assert again["observation"] is seen["observation"]
+
+
+def test_ppo_learns_from_tensors_that_share_the_memory() -> None:
+    torch.manual_seed(0)
+    env = made(6, autoreset_mode="SameStep", wrap=lambda array: torch.from_numpy(array._ary))
+    step = env.step
+    env.step = lambda actions: step(on_card(actions.numpy()))  # type: ignore[method-assign]
+    trainer = Trainer(env, Settings(num_steps=5, minibatches=2, width=16))
+    before = [weights.clone() for weights in trainer.net.parameters()]
+    assert trainer.update() == 30
+    env.check()  # all actions were legal
+    assert env.states()["steps"].sum() > 0
+    assert trainer.seen["observation"].data_ptr() == env._buffers.observations._ary.ctypes.data
+    for old, new in zip(before, trainer.net.parameters(), strict=True):
+        assert new.isfinite().all()
+        assert not torch.equal(old, new)
+
+
+def test_random_play_ends_games() -> None:
+    env = made()
+    env.reset(seed=3)
+    assert env.play_random(300) > 4
+    assert (env.states()["steps"] > 0).all()
+
+
+def test_opponents_of_a_card_are_random_or_greedy() -> None:
+    for opponents in ("mcts:10", ["random", "greedy"], [None]):
+        with pytest.raises(ValueError, match="random or greedy"):
+            CudaLearnerVectorEnv("samurai", 2, opponents=opponents)
+
+
+def test_only_spirit_is_cut_off() -> None:
+    assert find_game("samurai").kernels.cut_off is None
+    assert find_game("samurai_spirit").kernels.cut_off is not None
