@@ -27,7 +27,7 @@ from samurai_env.position import IllegalActionError, Position
 from samurai_env.state_dict import json_schema
 
 PROTOCOL = 1
-LONGEST_LINE = 1_000_000  # characters of an answer
+MAX_LINE = 1_000_000  # characters of an answer
 _LAST_WORDS = 20  # lines of stderr that are kept for error texts
 _HINT = "as in exec:./my_engine or exec:python my_engine.py,seconds=2"
 
@@ -37,7 +37,7 @@ class EngineError(ValueError):
 
 
 @dataclass(frozen=True)
-class EngineSettings:
+class EngineConfig:
     """The command that starts an engine, and its time limit.
 
     Attributes:
@@ -49,7 +49,7 @@ class EngineSettings:
     seconds: float = 10.0
 
 
-def read_engine_settings(spec: AgentSpec) -> EngineSettings:
+def read_engine_config(spec: AgentSpec) -> EngineConfig:
     """Read `exec:COMMAND[,seconds=SECONDS]`.
 
     Raises:
@@ -64,14 +64,14 @@ def read_engine_settings(spec: AgentSpec) -> EngineSettings:
     for key in spec.settings:
         if key != "seconds":
             raise ValueError(f"exec has no setting {shown(key)}; it has seconds")
-    text = spec.settings.get("seconds", str(EngineSettings.seconds))
+    text = spec.settings.get("seconds", str(EngineConfig.seconds))
     try:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
     if not 0.01 <= seconds <= 86_400:
         raise ValueError(f"seconds of exec is a time from 0.01 to 86400, not {shown(text)}")
-    return EngineSettings(command, seconds)
+    return EngineConfig(command, seconds)
 
 
 class EngineAgent:
@@ -80,9 +80,9 @@ class EngineAgent:
     The program is started at the first decision and ends when its standard input is closed.
     """
 
-    def __init__(self, variant: Variant, settings: EngineSettings) -> None:
-        self._variant, self._settings = variant, settings
-        self._name = "exec:" + shlex.join(settings.command)
+    def __init__(self, variant: Variant, config: EngineConfig) -> None:
+        self._variant, self._config = variant, config
+        self._name = "exec:" + shlex.join(config.command)
         self._process: _Process | None = None
         self._requests = 0
         self._ids = {name: action for action, name in enumerate(variant.action_names)}
@@ -140,7 +140,7 @@ class EngineAgent:
 
     def _start(self) -> "_Process":
         try:
-            process = _Process(self._settings.command)
+            process = _Process(self._config.command)
         except (OSError, ValueError) as error:
             raise EngineError(one_line(f"engine {shown(self._name)} could not be started: {error}")) from None
         weakref.finalize(self, process.end)
@@ -153,7 +153,7 @@ class EngineAgent:
                 "variant": self._variant.spec,
                 "num_players": self._variant.num_players,
                 "actions": list(self._variant.action_names),
-                "seconds": self._settings.seconds,
+                "seconds": self._config.seconds,
                 "schema": json_schema(self._variant),
             },
         )
@@ -163,13 +163,13 @@ class EngineAgent:
 
     def _read(self, process: "_Process", request: dict[str, Any]) -> dict[str, Any]:
         try:
-            line = process.ask(json.dumps(request, separators=(",", ":")), self._settings.seconds)
+            line = process.ask(json.dumps(request, separators=(",", ":")), self._config.seconds)
         except TimeoutError:
-            raise self._failed(f"gave no answer within {self._settings.seconds:g} s") from None
+            raise self._failed(f"gave no answer within {self._config.seconds:g} s") from None
         except EOFError:
             raise self._failed(f"ended with status {process.status()}{process.last_words()}") from None
-        if len(line) >= LONGEST_LINE:
-            raise self._failed(f"wrote a line of more than {LONGEST_LINE:,} characters")
+        if len(line) >= MAX_LINE:
+            raise self._failed(f"wrote a line of more than {MAX_LINE:,} characters")
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError):
@@ -253,15 +253,15 @@ class _Process:
             self._popen.wait()
 
     def _collect_lines(self, stream: IO[bytes]) -> None:
-        while line := stream.readline(LONGEST_LINE):
+        while line := stream.readline(MAX_LINE):
             self._lines.put(line)
         self._lines.put(b"")
 
     def _collect_words(self, stream: IO[bytes]) -> None:
-        while line := stream.readline(LONGEST_LINE):
+        while line := stream.readline(MAX_LINE):
             self._stderr[:] = [*self._stderr[1 - _LAST_WORDS :], line.decode("utf-8", "replace")]
 
 
 def make(variant: Variant, spec: AgentSpec) -> EngineAgent:
     """Make the agent of a spec `exec:COMMAND`."""
-    return EngineAgent(variant, read_engine_settings(spec))
+    return EngineAgent(variant, read_engine_config(spec))
