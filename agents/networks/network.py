@@ -92,8 +92,10 @@ class PolicyValueNet(nn.Module):
             mean, deviation = (x.view(shape).expand(observations.shape[1:]) for x in (columns.mean(0), columns.std(0)))
         else:
             rows = observations.flatten(1)
-            parts = map(torch.Tensor.float, rows.split(512, 1))  # all of them at once take half a gigabyte
-            mean, deviation = map(torch.cat, zip(*((part.mean(0), part.std(0)) for part in parts), strict=True))
+            mean, deviation = torch.empty(2, rows.shape[1])
+            for some in (slice(first, first + 512) for first in range(0, rows.shape[1], 512)):
+                part = rows[:, some].float()  # all columns at once take half a gigabyte
+                mean[some], deviation[some] = part.mean(0), part.std(0)
         self.mean.copy_(mean.flatten())
         self.scale.copy_(1.0 / deviation.flatten().clamp_min(0.2))
         if config.entity_width or config.graph_width:
