@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from dataclasses import fields
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import get_type_hints
@@ -80,7 +81,8 @@ def test_the_leaderboard_is_the_same_from_every_folder(tmp_path, monkeypatch):
 @pytest.mark.skipif(sys.platform != "linux", reason="sends signals")
 def test_ctrl_c_while_a_program_is_imported_is_quiet():
     command = [sys.executable, "-m", "experiments.tournament", "--help"]
-    program = subprocess.Popen(command, cwd=ROOT, stderr=-1, stdout=-1)
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a run of tests in the background ignores it
+    program = subprocess.Popen(command, cwd=ROOT, stderr=-1, stdout=-1, preexec_fn=heed)
     loaded = Path(f"/proc/{program.pid}/maps")
     while "numpy" not in loaded.read_text(encoding="utf-8"):  # its imports have begun
         time.sleep(0.01)
