@@ -17,7 +17,13 @@ from samurai_env.core.variant_spec import parse_variant
 PAGE = "docs/clients.md"
 FOLDER = ROOT / "experiments" / "clients"
 RESULTS = ROOT / "experiments" / "results"
-LEARNERS = ("sb3", "ppo_cleanrl", "rllib", "torchrl", "tianshou")
+LEARNERS = {
+    "sb3": "Stable-Baselines3",
+    "ppo_cleanrl": "CleanRL-style file",
+    "rllib": "RLlib",
+    "torchrl": "TorchRL",
+    "tianshou": "Tianshou",
+}
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -38,13 +44,15 @@ def reached() -> str:
     """What each learner has reached, the last run of each client and game."""
     last = {(row["client"], row["variant"]): row for row in rows_of(RESULTS / "clients.jsonl")}
     lines = []
-    for row in sorted(last.values(), key=lambda row: (LEARNERS.index(row["client"]), row["variant"].split()[1])):
+    for row in sorted(last.values(), key=lambda row: (list(LEARNERS).index(row["client"]), row["variant"].split()[1])):
         variant = parse_variant(row["variant"])
         share = f"**{row['share']:.1f}** ({row['low']:.1f} to {row['high']:.1f})"
         game = f"{variant.game.title}, {variant.num_players} players"
         speed = f"{row['steps_per_second']:,}"
-        lines.append([row["version"], row["lines"], game, f"{row['steps']:,}", speed, share])
-    return table(["version", "lines", "game", "decisions", "decisions/s", "win share against random, %"], lines)
+        lines.append([LEARNERS[row["client"]], row["version"], row["lines"], game, f"{row['steps']:,}", speed, share])
+    return table(
+        ["learner", "version", "lines", "game", "decisions", "decisions/s", "win share against random, %"], lines
+    )
 
 
 def throughput() -> str:
