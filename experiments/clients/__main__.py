@@ -17,6 +17,7 @@ import numpy as np
 import tyro
 
 from experiments.clients import Policy
+from experiments.clients.page import add_row
 from samurai_env.core.game import find_game
 from samurai_env.envs.learner import LearnerVectorEnv
 
@@ -135,8 +136,7 @@ def main(config: Config) -> Row:
     )
     print(json.dumps(asdict(row)), flush=True)
     if config.results is not None:
-        with config.results.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(row)) + "\n")
+        add_row(config.results, asdict(row))
     return row
 
 

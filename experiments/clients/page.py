@@ -7,12 +7,14 @@ python -m experiments.clients.page --check    # only say whether the page is out
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from experiments.common.markdown import refresh, table
 from experiments.common.provenance import ROOT
 from samurai_env.core.variant_spec import parse_variant
+from samurai_env.files.atomic_write import write_atomically
 
 PAGE = "docs/clients.md"
 FOLDER = ROOT / "experiments" / "clients"
@@ -38,6 +40,12 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     except json.JSONDecodeError as error:
         raise ValueError(f"{path.name} is damaged: {error}") from None
+
+
+def add_row(path: Path, row: Mapping[str, Any]) -> None:
+    """Add a row to a file of JSON lines."""
+    rows = [*rows_of(path), row]
+    write_atomically(path, "".join(json.dumps(row) + "\n" for row in rows))
 
 
 def reached() -> str:

@@ -13,6 +13,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from experiments.clients.page import add_row
+
 GAMES, SECONDS = 128, 2.0
 ID = "samurai_env:samurai_env/Samurai-v0"
 Play = Callable[[], int]  # some decisions; how many
@@ -156,11 +158,10 @@ def main() -> None:
     parser.add_argument("--results", type=Path, help="JSON lines to which the figures are added")
     args = parser.parse_args()
     for way, play in CLIENTS[args.client]():
-        line = json.dumps({"client": args.client, "way": way, "steps_per_second": round(rate(play))})
-        print(line, flush=True)
+        row = {"client": args.client, "way": way, "steps_per_second": round(rate(play))}
+        print(json.dumps(row), flush=True)
         if args.results is not None:
-            with args.results.open("a", encoding="utf-8") as file:
-                file.write(line + "\n")
+            add_row(args.results, row)
 
 
 if __name__ == "__main__":

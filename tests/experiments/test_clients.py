@@ -60,3 +60,14 @@ def test_the_single_file_learns() -> None:
     assert agent.act(seen).tolist() == [0, 1, 2]
     lines = (page.FOLDER.parent / "examples" / "ppo_cleanrl.py").read_text(encoding="utf-8").splitlines()
     assert len(lines) < 250
+
+
+def test_rows_are_added_to_the_results(tmp_path) -> None:
+    path = tmp_path / "rows.jsonl"
+    for number in range(3):
+        page.add_row(path, {"number": number})
+    assert [row["number"] for row in page.rows_of(path)] == [0, 1, 2]
+    path.write_text(path.read_text() + '{"number": ')
+    with pytest.raises(ValueError, match=r"rows.jsonl is damaged"):
+        page.add_row(path, {"number": 4})
+    assert path.read_text().endswith('{"number": ')

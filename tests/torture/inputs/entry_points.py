@@ -257,6 +257,7 @@ def of_learners(variant: Variant, rng: random.Random) -> Iterator[EntryPoint]:
         "num_envs": lambda: 2,
         "opponents": lambda: "greedy",
         "seat": lambda: "rotate",
+        "device": lambda: "cpu",
         "num_players": lambda: players,
         "observation": lambda: "box",
         "threads": lambda: 1,
