@@ -39,8 +39,8 @@ Outcome = tuple[Any, dict[str, Any]]
 class CudaVectorEnv(VectorEnv[Any, Any, Any]):
     """Many games at once on a card; the caller decides for every seat. One kernel a step, which nobody waits for.
 
-    Games, rewards, observations and infos are those of `samurai_env.envs.vector.GameVectorEnv`, bit for bit: both run
-    the same compiled functions. Different from there:
+    Games, rewards, observations and infos are those of `samurai_env.envs.vector.GameVectorEnv`: both run the same
+    compiled functions, and `python -m tests.cuda.check` compares them on a card, bit for bit. Different from there:
 
     - Every array is on the card, numba's device array unless `wrap` makes something else of it, without a copy:
       `wrap=torch.as_tensor` gives tensors. They are the environment's own buffers, overwritten by the next call.
