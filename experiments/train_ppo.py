@@ -104,8 +104,10 @@ def refuse_folder(run: Path) -> None:
     """Refuse to start a run where there is one.
 
     Raises:
-        ValueError: the folder holds a checkpoint or a network.
+        ValueError: the folder holds a checkpoint or a network, or is a file.
     """
+    if run.exists() and not run.is_dir():
+        raise ValueError(f"--run is a folder, and {run} is a file")
     if checkpoint.checkpoint_file(run).exists():
         raise ValueError(f"{run} already holds a run: add --resume to continue it, or choose another --run")
     if (run / "model.safetensors").exists():

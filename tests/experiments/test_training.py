@@ -413,6 +413,9 @@ def test_refusals(tmp_path):
     console = Console(quiet=True)
     with pytest.raises(FileNotFoundError, match=r"there is no run in .* to resume"):
         train(small(tmp_path / "none", resume=True), console)
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match=r"--run is a folder, and .*file is a file"):
+        train(small(tmp_path / "file"), console)
     config = small(tmp_path / "run", total_steps=128)
     train(config, console)
     with pytest.raises(ValueError, match="already holds a run"):
