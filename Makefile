@@ -81,7 +81,7 @@ peers: $(PEERS:%=.peers/installed-%)  ## install the packages that `python -m ex
 # Learners of other frameworks, each in an environment of its own.
 CLIENTS := open_spiel sb3 ppo_cleanrl rllib torchrl tianshou
 
-clients: $(CLIENTS:%=try-%)  ## install other frameworks' learners, train each on the games, write docs/clients.md (6 GB; an hour on 2 cores)
+clients: $(CLIENTS:%=try-%)  ## install other frameworks' learners, train each on the games, write docs/clients.md (gigabytes; long)
 	$(PY) -m experiments.clients.page
 
 try-%: install

@@ -19,6 +19,9 @@ if [ ! -e "$place/installed" ] || [ "experiments/clients/$name.txt" -nt "$place/
 fi
 
 export OMP_NUM_THREADS=1 # more are slower for networks of this size
+if [ "$name" != ppo_cleanrl ]; then # which has no adapter
+    "$place/bin/python" -W ignore -m experiments.clients.throughput "$name" --results experiments/results/clients-throughput.jsonl
+fi
 if [ "$name" = open_spiel ]; then
     "$place/bin/python" -m tests.adapters.check_open_spiel
     "$place/bin/python" -m experiments.tournament --agents greedy samurai_env.adapters.open_spiel_bots.ISMCTS:20 \
