@@ -20,12 +20,9 @@ CARDS_FILE = card_lists.DATA / "cards.json"
 
 
 @pytest.fixture
-def forget_lists():
+def forget_lists(monkeypatch):
     """Lists that a test registers are gone after it."""
-    before = dict(card_lists._lists)
-    yield
-    card_lists._lists.clear()
-    card_lists._lists.update(before)
+    monkeypatch.setattr(card_lists, "_lists", dict(card_lists._lists))
 
 
 def changed(tmp_path: Path, change) -> Path:
