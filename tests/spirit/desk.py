@@ -6,7 +6,7 @@ from samurai_env.core.game import find_game
 from samurai_env.games.spirit.actions import PLAYER0
 from samurai_env.games.spirit.rules import turn
 from samurai_env.games.spirit.rules.cards import BACKS, CARD_NAMES, FAMILIES, SAMURAI, SYMBOL, VALUE
-from samurai_env.games.spirit.rules.kernels import go_on
+from samurai_env.games.spirit.rules.kernels import run_to_decision
 from samurai_env.games.spirit.state import (
     BOX,
     DISCARD_PILE,
@@ -118,7 +118,7 @@ class Desk:
         """Begin the turn of a seat."""
         self.r["choices"] = 0
         turn.start(self.r, seat)
-        go_on(self.r)
+        run_to_decision(self.r)
         return self
 
     # ------------------------------------------------------------ playing and looking

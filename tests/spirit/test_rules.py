@@ -17,7 +17,7 @@ from samurai_env.games.spirit.display.scene import MOST_SHOWN
 from samurai_env.games.spirit.heuristics.policy import LOWEST
 from samurai_env.games.spirit.rules import cards
 from samurai_env.games.spirit.rules.cards import CARD_NAMES, MOST, SAMURAI
-from samurai_env.games.spirit.rules.kernels import LONGEST
+from samurai_env.games.spirit.rules.kernels import MAX_STEPS
 from samurai_env.games.spirit.state import (
     BOX,
     DISCARD_PILE,
@@ -1080,12 +1080,12 @@ def test_random_play_never_wins_but_alone():
 
 def test_a_game_is_cut_off_and_counts_as_lost():
     position = Position(GAME.variant(2), 0)
-    position.states["steps"] = LONGEST[2] - 1
+    position.states["steps"] = MAX_STEPS[2] - 1
     position.step(position.legal_actions()[0])
     assert position.over
     assert RESULTS[position.state["result"]] == "truncated"
     assert not position.returns().any()
-    assert position.variant.max_steps == LONGEST[2]
+    assert position.variant.max_steps == MAX_STEPS[2]
 
 
 def test_action_table_and_names():

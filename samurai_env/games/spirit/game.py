@@ -11,7 +11,7 @@ from samurai_env.games.spirit.heuristics import policy, value
 from samurai_env.games.spirit.invariants import broken_invariants
 from samurai_env.games.spirit.rules import options
 from samurai_env.games.spirit.rules.cards import FAMILIES, FARMSTEADS, GRADES, MOST, ROUNDS
-from samurai_env.games.spirit.rules.kernels import LONGEST, cut_off, legal, mid_move, reset, returns, step
+from samurai_env.games.spirit.rules.kernels import MAX_STEPS, cut_off, legal, mid_move, reset, returns, step
 from samurai_env.games.spirit.rules.village import score, total_of
 from samurai_env.games.spirit.state import RESULTS, WON, fields
 
@@ -21,7 +21,7 @@ LIVES = 3  # wounds that a samurai survives
 
 def max_steps(num_players: int) -> int:
     """Decisions after which a game is cut off."""
-    return int(LONGEST[num_players])
+    return int(MAX_STEPS[num_players])
 
 
 @jit

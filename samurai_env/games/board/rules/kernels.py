@@ -273,7 +273,7 @@ def exchange_figures(state, first, second):
 def tile_played(state):
     """After a tile (or the moved tile) lies: the compulsory tile is done."""
     state.may_end = 1
-    go_on(state)
+    continue_turn(state)
 
 
 @inlined
@@ -281,11 +281,11 @@ def figures_exchanged(state):
     """After a figure exchange: in 1998 it is a turn by itself, in 2016 a tile must follow if one can."""
     if state.edition == EDITION_1998:
         state.may_end = 1
-    go_on(state)
+    continue_turn(state)
 
 
 @jit
-def go_on(state):
+def continue_turn(state):
     """Capture at once (1998), then let the mover choose again, or end the turn if nothing can be played."""
     state.tile = -1
     state.from_land = -1

@@ -14,8 +14,8 @@ from samurai_env.games.spirit.rules.cards import MOST, NOTHING
 from samurai_env.games.spirit.rules.village import end_game
 from samurai_env.games.spirit.state import HATS, OFFER, SUPPORT_TO, TRUNCATED, WON
 
-# A game of n samurai is cut off after LONGEST[n] decisions: far more than any ordinary game takes.
-LONGEST = np.array([0] + [500 + 500 * n for n in range(1, MOST + 1)], np.int64)
+# A game of n samurai is cut off after MAX_STEPS[n] decisions: far more than any ordinary game takes.
+MAX_STEPS = np.array([0] + [500 + 500 * n for n in range(1, MOST + 1)], np.int64)
 
 
 @jit
@@ -35,7 +35,7 @@ def answer(state, action):
 
 
 @jit
-def go_on(state):
+def run_to_decision(state):
     """Let everything happen up to the next real decision, or to the end of the game."""
     while not state.over:
         if state.card != NOTHING:
@@ -65,12 +65,12 @@ def step(state, action):
     state.moved = state.card
     state.choices = EMPTY
     answer(state, action)
-    go_on(state)
+    run_to_decision(state)
     state.half_made = 0
     if not state.over:
         phase = state.phase
         state.half_made = state.seat == seat and (phase > OFFER or phase == SUPPORT_TO)
-        if state.steps >= LONGEST[state.players]:
+        if state.steps >= MAX_STEPS[state.players]:
             end_game(state, TRUNCATED)
 
 
@@ -81,7 +81,7 @@ def reset(state, seed):
     setup.seat_samurai(state)
     setup.first_raiders(state)
     turn.start(state, state.first_seat)
-    go_on(state)
+    run_to_decision(state)
 
 
 @jit
@@ -99,5 +99,5 @@ def mid_move(state):
 
 @jit
 def cut_off(state):
-    """Whether the game was cut off after `LONGEST` decisions."""
+    """Whether the game was cut off after `MAX_STEPS` decisions."""
     return state.result == TRUNCATED
