@@ -49,6 +49,7 @@ ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
     (
         ("samurai_env/envs", ("samurai_env.envs",)),
         ("samurai_env/language", ("samurai_env.language",)),
+        ("samurai_env/editors", ("samurai_env.editors",)),
         (
             "position, game record, batch",
             (

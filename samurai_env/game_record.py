@@ -13,7 +13,8 @@
     hash: 0123456789abcdef
 
 A move is what the game's rulebook calls one, whatever the number of decisions; before it stand its number and
-the seat that makes it. `result` is the return of each seat, `*` while the game runs. `hash` is that of the last
+the seat that makes it. A game that went on from a position set up by hand has the header `start`, which is
+`Position.to_text`. `result` is the return of each seat, `*` while the game runs. `hash` is that of the last
 position, so a record also guards against a change of the rules. The seed gives all hidden information away.
 """
 
@@ -64,19 +65,30 @@ class GameRecord:
         seed: seed of the game.
         actions: the action ids so far; add to them with `append` only.
         tags: free remarks by name, such as who played.
+        start: the position from which the game went on, None if it began as `seed` deals.
     """
 
-    def __init__(self, variant: Variant, seed: int = 0, tags: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        variant: Variant,
+        seed: int = 0,
+        tags: Mapping[str, str] | None = None,
+        start: Position | None = None,
+    ) -> None:
         """A record of no decision yet.
 
         Raises:
             TypeError: a seed that is not an integer.
-            ValueError: an impossible seed, too many tags, or one that is too long or cannot be written in one line.
+            ValueError: an impossible seed, too many tags, or one that is too long or cannot be written in one line; a
+                start of another variant or seed.
         """
         self.variant, self.seed = variant, checked_seed(seed)
         self.actions: list[int] = []
         self.tags = dict(tags or {})
-        self._last = Position(variant, self.seed)
+        if start is not None and (start.variant, start.seed) != (variant, self.seed):
+            raise ValueError(f"the start is a position of {start.variant.spec}, seed {start.seed}: not of this record")
+        self.start = None if start is None else start.clone()
+        self._last = self._first()
         if len(self.tags) > MOST_TAGS:
             raise ValueError(f"a record has at most {MOST_TAGS} tags, not {len(self.tags)}")
         for name, value in self.tags.items():
@@ -89,7 +101,12 @@ class GameRecord:
 
     @classmethod
     def from_actions(
-        cls, variant: Variant, seed: int, actions: Iterable[int], tags: Mapping[str, str] | None = None
+        cls,
+        variant: Variant,
+        seed: int,
+        actions: Iterable[int],
+        tags: Mapping[str, str] | None = None,
+        start: Position | None = None,
     ) -> "GameRecord":
         """The record of these decisions.
 
@@ -97,7 +114,7 @@ class GameRecord:
             IllegalActionError: one of them is not legal.
             TypeError: one of them is not an integer.
         """
-        record = cls(variant, seed, tags)
+        record = cls(variant, seed, tags, start)
         for action in actions:
             record.append(action)
         return record
@@ -115,6 +132,10 @@ class GameRecord:
         while not record.over:
             record.append(choose(record.position))
         return record
+
+    def _first(self) -> Position:
+        """The position before the first decision."""
+        return Position(self.variant, self.seed) if self.start is None else self.start.clone()
 
     def append(self, action: int) -> None:
         """Carry out and write down one decision.
@@ -138,7 +159,7 @@ class GameRecord:
 
     def replay(self) -> Iterator[Position]:
         """The positions from the first to the last, one more than decisions, each a copy of its own."""
-        position = Position(self.variant, self.seed)
+        position = self._first()
         yield position.clone()
         for action in self.actions:
             position.step(action)
@@ -152,7 +173,7 @@ class GameRecord:
         """The pictures of the game, all hands open: the first position and that after each move, with its text."""
         from samurai_env.display.stepper import Step
 
-        position, scene = Position(self.variant, self.seed), self.variant.game.scene
+        position, scene = self._first(), self.variant.game.scene
         yield Step(scene(position.state), None, "start")
         made: list[int] = []
         moves = self.moves()
@@ -181,11 +202,11 @@ class GameRecord:
 
     def to_text(self) -> str:
         """The record as text, which `parse` reads."""
-        return record_text(self.variant, self.seed, self.tags, self._states(), self.actions)
+        return record_text(self.variant, self.seed, self.tags, self._states(), self.actions, self.start)
 
     def _states(self) -> np.ndarray:
         """The states from the first to the last, one more than decisions."""
-        position, rows = Position(self.variant, self.seed), [b""] * (len(self.actions) + 1)
+        position, rows = self._first(), [b""] * (len(self.actions) + 1)
         rows[0] = position.states.tobytes()
         for i, action in enumerate(self.actions, 1):
             position.step(action)
@@ -228,7 +249,12 @@ class GameRecord:
 
 
 def record_text(
-    variant: Variant, seed: int, tags: Mapping[str, str], states: np.ndarray, actions: Sequence[int]
+    variant: Variant,
+    seed: int,
+    tags: Mapping[str, str],
+    states: np.ndarray,
+    actions: Sequence[int],
+    start: Position | None = None,
 ) -> str:
     """The text of a record whose states are known, such as those of a game that was played in a batch.
 
@@ -238,6 +264,7 @@ def record_text(
         tags: as `GameRecord` takes them.
         states: states (decisions + 1,): before each decision, and the last. Nothing is checked.
         actions: the decisions.
+        start: the position from which the game went on, None if it began as `seed` deals.
 
     Returns:
         What `GameRecord.to_text` of these decisions returns.
@@ -245,6 +272,7 @@ def record_text(
     position = Position(variant, seed)
     position.states[0] = states[-1]
     lines = [f"{TITLE} {VERSION}", f"variant: {variant.spec}", f"seed: {seed}"]
+    lines += [] if start is None else [f"start: {start.to_text()}"]
     lines += [f"tag {name}: {value}" for name, value in tags.items()]
     lines.append("")
     moves = _moves(variant, states, actions)
@@ -317,7 +345,7 @@ class _Reader:
 
     def header(self) -> GameRecord:
         """Read up to the empty line."""
-        variant, seed = None, None
+        variant, seed, start = None, None, None
         tags: dict[str, str] = {}
         while line := self.take("an empty line after the header"):
             key, separator, value = line.partition(": ")
@@ -332,19 +360,24 @@ class _Reader:
                 if not re.fullmatch("[0-9]{1,19}", value) or int(value) >= 2**63:
                     raise self.error(f"a seed is an integer from 0 to 2**63 - 1, not {shown(value)}")
                 seed = int(value)
+            elif key == "start" and start is None:
+                try:
+                    start = Position.from_text(value)
+                except ValueError as error:
+                    raise self.error(f"bad start: {error}") from None
             elif key.startswith("tag ") and key[4:] not in tags:
                 tags[key[4:]] = value
-            elif key in ("variant", "seed") or key.startswith("tag "):
+            elif key in ("variant", "seed", "start") or key.startswith("tag "):
                 raise self.error(f"header {shown(key)} stands here a second time")
             else:
-                raise self.error(f"unknown header {shown(key)}; headers are variant, seed and `tag <name>`")
+                raise self.error(f"unknown header {shown(key)}; headers are variant, seed, start and `tag <name>`")
         for key, setting in (("variant", variant), ("seed", seed)):
             if setting is None:
                 raise self.error(f"the header ends without `{key}:`")
         assert variant is not None
         assert seed is not None
         try:
-            return GameRecord(variant, seed, tags)
+            return GameRecord(variant, seed, tags, start)
         except ValueError as error:
             raise self.error(str(error)) from None
 

@@ -1,6 +1,9 @@
 """One game as a Python object, where speed matters little: environments, game records, play, rendering."""
 
+import base64
+import binascii
 import hashlib
+import zlib
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,8 @@ from samurai_env.core.variant_spec import parse_variant
 from samurai_env.state_dict import to_dict
 
 MAGIC = b"samurai_env position 1\n"
+LONGEST_TEXT = 20_000  # characters of a position as text
+LARGEST_SAVED = 2**16  # bytes of a saved position
 
 
 class IllegalActionError(ValueError):
@@ -215,3 +220,30 @@ class Position:
         position._words = np.zeros(variant.num_words, np.uint64)
         variant.check(position.states[0])
         return position
+
+    def to_text(self) -> str:
+        """The position as one word of letters, digits, `-` and `_`, for `from_text`; shows everything."""
+        return base64.urlsafe_b64encode(zlib.compress(self.save(), 9)).decode().rstrip("=")
+
+    @staticmethod
+    def from_text(text: str) -> "Position":
+        """The position that `to_text` wrote.
+
+        Raises:
+            TypeError: not a text.
+            ValueError: not such a word, damaged, or a state that no legal game can hold.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"a position as text is a text, not {shown(text)}")
+        word = text.strip()
+        if not word or len(word) > LONGEST_TEXT or not word.isascii():
+            raise ValueError(f"a position as text is a word of 1 to {LONGEST_TEXT:,} letters, not {shown(text)}")
+        try:
+            packed = base64.b64decode(word + "=" * (-len(word) % 4), b"-_", validate=True)
+            reader = zlib.decompressobj()
+            data, whole = reader.decompress(packed, LARGEST_SAVED), reader.eof
+        except (binascii.Error, zlib.error):
+            whole = False
+        if not whole:
+            raise ValueError(f"{shown(text)} is not a position as text; perhaps it was cut off")
+        return Position.restore(data)
