@@ -27,7 +27,7 @@ from samurai_env.games.spirit.rules.cards import (
     SYMBOL,
     SYMBOLS,
 )
-from samurai_env.games.spirit.rules.kernels import go_on, reset
+from samurai_env.games.spirit.rules.kernels import run_to_decision, reset
 from samurai_env.games.spirit.rules.setup import TWO_DOLLS, clear_boards, has_open_tokens
 from samurai_env.games.spirit.rules.table import add_to_line, put_left
 from samurai_env.games.spirit.rules.turn import start
@@ -143,7 +143,7 @@ def build(state: np.void, values: Mapping[str, str]) -> str | None:
     state["stage"] = CHOICE
     state["seat"] = state["mover"] = seat
     if problem is None:
-        go_on(state)
+        run_to_decision(state)
     return problem
 
 
