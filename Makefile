@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 INSTALL := scripts/install.sh $(PY)
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev train test package lint docs check-rules torture bench leaderboard peers clients clean
+.PHONY: help install dev train test package lint docs check-rules torture ray bench leaderboard peers clients clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +66,16 @@ check-rules: dev  ## play GAMES games of each game (default 100000 of the board 
 torture: dev  ## run the fault-injection and stress tests (minutes; LONG=1: hours)
 	$(PY) -m tests.torture $(if $(LONG),--long)
 
+# Ray is large, and few need it: its tests have an environment of their own, and those of `make test` skip them.
+.ray/installed: pyproject.toml constraints.txt scripts/install.sh
+	[ -x .ray/bin/python ] || $(PYTHON) -m venv .ray
+	scripts/install.sh .ray/bin/python train,data,ray
+	.ray/bin/python -m pip install --quiet --constraint constraints.txt pytest
+	@touch $@
+
+ray: .ray/installed  ## run the tests of Ray, several nodes on this machine, in .ray
+	.ray/bin/python -m pytest tests/ray
+
 bench: install  ## measure steps, games, simulations and training steps a second
 	$(PY) -m experiments.bench
 
@@ -90,6 +100,6 @@ try-%: install
 leaderboard: install  ## play what LEADERBOARD.md lacks and write it (minutes; FULL=1: hours)
 	$(PY) -m experiments.leaderboard $(if $(FULL),--full)
 
-clean:  ## remove .venv, .peers, .clients, caches and built pages; trained networks in runs/ stay
-	rm -rf $(VENV) .peers .clients site build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
+clean:  ## remove .venv, .peers, .clients, .ray, caches and built pages; trained networks in runs/ stay
+	rm -rf $(VENV) .peers .clients .ray site build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

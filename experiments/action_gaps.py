@@ -24,13 +24,12 @@ from rich.table import Table
 from agents.registry import make_agent
 from agents.settings import Range
 from agents.spec import split_agent_specs
-from experiments import tournament
 from experiments.common.cli import GameSpec, make_folder, progress_bar, run_program
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
-from experiments.common.process_pool import results
 from experiments.common.provenance import commit, cpu_name
-from experiments.common.ranges import Processes, Seed, check_ranges
+from experiments.common.ranges import Seed, check_ranges
+from experiments.common.tasks import WorkerSettings, results_in_order
 from experiments.evaluation.matches import Z95, Timed, warm_agent
 from experiments.evaluation.matchups import Natural, Seconds
 from samurai_env import parse_variant
@@ -49,7 +48,7 @@ Key = TypeVar("Key")
 
 
 @dataclass
-class Config:
+class Config(WorkerSettings):
     """Settings of a comparison."""
 
     agents: tuple[str, ...] = ("greedy",)
@@ -64,8 +63,6 @@ class Config:
     """Games in which each choice is played on."""
     seed: Seed = 1
     """Seed of positions and games."""
-    processes: Processes = tournament.Config().processes
-    """Worker processes."""
     output: Path = Path("runs/gains")
     """Folder for gains.json."""
 
@@ -229,11 +226,6 @@ class Gains:
         )
 
 
-def _do(task: tuple[int, Callable[[Any], Any], Any]) -> Any:
-    _, work, given = task
-    return work(given)
-
-
 def by_blocks(
     work: Callable[[Any], Any], tasks: Iterable[tuple[Key, Any]], config: Config, console: Console, name: str
 ) -> Iterable[tuple[Key, Any]]:
@@ -242,22 +234,17 @@ def by_blocks(
     Raises:
         KeyboardInterrupt: at the end of a block, if Ctrl-C was pressed.
     """
-    keyed, done = list(tasks), 0
+    keyed = list(tasks)
     if not keyed:
         return
-    numbered = [(number, work, task) for number, (_, task) in enumerate(keyed)]
     with (
         Interrupt() as interrupt,
         progress_bar(console, name, len(keyed)) as bar,
-        closing(results(_do, numbered, config.processes, lambda: interrupt.asked)) as coming,
+        closing(results_in_order(work, [task for _, task in keyed], config, lambda: interrupt.asked)) as coming,
     ):
-        early: dict[int, Any] = {}
-        for (number, _, _), result in coming:
-            early[number] = result
-            while done in early:
-                yield keyed[done][0], early.pop(done)
-                done += 1
-                bar(done, "")
+        for done, (_, result) in enumerate(coming):
+            yield keyed[done][0], result
+            bar(done + 1, "")
     interrupt.end()
 
 

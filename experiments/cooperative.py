@@ -8,13 +8,12 @@ games may be added later.
 """
 
 import json
-import os
 import platform
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,9 +30,9 @@ from experiments.common import markdown as pages
 from experiments.common.cli import GameSpec, make_folder, progress_bar, run_program
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
-from experiments.common.process_pool import results
 from experiments.common.provenance import commit, machine
-from experiments.common.ranges import Count, Processes, check_ranges
+from experiments.common.ranges import Count, check_ranges
+from experiments.common.tasks import WorkerSettings, results
 from experiments.evaluation.matches import MATCH_SEED, Estimate, Timed, warm_agent, wilson
 from experiments.evaluation.matchups import Natural, Seconds, Share
 from experiments.evaluation.standings import span
@@ -48,7 +47,7 @@ CHUNK = 10  # games a worker plays at a time
 
 
 @dataclass
-class Config:
+class Config(WorkerSettings):
     """Settings of a table of win rates."""
 
     game: GameSpec
@@ -61,8 +60,6 @@ class Config:
     """Games of each agent and variant."""
     output: Path = Path("runs/cooperative")
     """Folder for wins.json and table.md."""
-    processes: Processes = field(default_factory=lambda: os.cpu_count() or 1)
-    """Worker processes."""
 
     def __post_init__(self) -> None:
         self.agents = split_agent_specs(self.agents)
@@ -104,6 +101,8 @@ class Played(NamedTuple):
     """Processor time that the agent thought."""
     decisions: int
     """Decisions that it made."""
+    machine: str
+    """Where it was."""
 
 
 def play_chunk(task: tuple[str, str, int, int]) -> Played:
@@ -115,7 +114,7 @@ def play_chunk(task: tuple[str, str, int, int]) -> Played:
     states = play_to_end(made, [timed], np.zeros((games, made.num_players), np.int64), seeds)
     ends = Counter(map(str, made.game.describe_results(states).get("result", ())))
     returns = GameBatch(made).returns(states)[:, 0].tolist()
-    return Played(agent, variant, first, returns, dict(ends), timed.seconds, timed.decisions)
+    return Played(agent, variant, first, returns, dict(ends), timed.seconds, timed.decisions, machine())
 
 
 class KeptReturns(Struct):
@@ -195,7 +194,7 @@ class Wins:
         self.ends.setdefault((agent, variant), {})[played.first] = played.ends
         seconds, decisions = self.thought.get((agent, variant), (0.0, 0))
         self.thought[agent, variant] = seconds + played.seconds, decisions + played.decisions
-        for kept, now in ((self.commits, commit_), (self.machines, machine())):
+        for kept, now in ((self.commits, commit_), (self.machines, played.machine)):
             if now not in kept.setdefault((agent, variant), []):
                 kept[agent, variant].append(now)
 
@@ -276,7 +275,7 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
     with (
         interrupt or Interrupt() as interrupt,
         progress_bar(console, "games", done + sum(task[-1] for task in tasks), done) as bar,
-        closing(results(play_chunk, tasks, config.processes, lambda: interrupt.asked)) as coming,
+        closing(results(play_chunk, tasks, config, lambda: interrupt.asked)) as coming,
     ):
         for _, played in coming:
             wins.add(played, now)

@@ -9,10 +9,9 @@ processes. Ctrl-C or a crash loses only the shards being played: the same comman
 what is there. `experiments.datasets.reader` reads a dataset.
 """
 
-import os
 import time
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -25,8 +24,8 @@ from agents.settings import Range
 from agents.spec import split_agent_specs
 from experiments.common.cli import GameSpec, make_folder, progress_bar, run_program
 from experiments.common.interrupts import Interrupt
-from experiments.common.process_pool import results
-from experiments.common.ranges import Processes, Seed, check_ranges
+from experiments.common.ranges import Seed, check_ranges
+from experiments.common.tasks import WorkerSettings, results
 from experiments.datasets.manifest import NAME, Manifest, is_complete, origin_of, read_manifest
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
@@ -36,7 +35,7 @@ TELL = 30.0  # seconds between two lines of progress where there is no terminal
 
 
 @dataclass
-class Config:
+class Config(WorkerSettings):
     """Settings of a dataset."""
 
     agents: tuple[str, ...] = ("greedy",)
@@ -55,8 +54,6 @@ class Config:
     """Games in a shard: fewer for agents that think long."""
     output: Path = Path("runs/dataset")
     """Folder of the dataset."""
-    processes: Processes = field(default_factory=lambda: os.cpu_count() or 1)
-    """Worker processes; 1 plays in the process itself."""
     verify: bool = False
     """Play nothing: check all files of the dataset in --output, and replay --sample of its games."""
     sample: Annotated[int, Range(0, 10**9)] = 100
@@ -129,7 +126,7 @@ def make(config: Config, console: Console) -> Manifest:
         KeyboardInterrupt: after Ctrl-C; what is done is kept.
     """
     need("pyarrow", "data")
-    from experiments.datasets.shards import make_shard
+    from experiments.datasets.shards import make_shard, write_shard
 
     manifest = prepare(config)
     for number in sorted(manifest.shards):
@@ -141,7 +138,7 @@ def make(config: Config, console: Console) -> Manifest:
     manifest.save(config.output)
     before, started = manifest.done, time.perf_counter()
     tasks = (
-        (str(config.output), manifest.origin, number, manifest.shard_size(number))
+        (manifest.origin, number, manifest.shard_size(number))
         for number in range(manifest.shard_count)
         if number not in manifest.shards
     )
@@ -149,10 +146,10 @@ def make(config: Config, console: Console) -> Manifest:
     with (
         Interrupt() as interrupt,
         progress_bar(console, "games", manifest.games, before) as bar,
-        closing(results(make_shard, tasks, config.processes, lambda: interrupt.asked)) as coming,
+        closing(results(make_shard, tasks, config, lambda: interrupt.asked)) as coming,
     ):
-        for task, shard in coming:
-            manifest.shards[task[2]] = shard
+        for (_, number, _), made in coming:
+            manifest.shards[number] = write_shard(config.output, number, made)
             manifest.save(config.output)
             rate = f"{(manifest.done - before) / (time.perf_counter() - started):,.0f} games/s"
             bar(manifest.done, rate)

@@ -11,9 +11,8 @@ positions computed so far; the same command resumes.
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from io import BytesIO
-from os import cpu_count
 from pathlib import Path
 from typing import Annotated
 
@@ -32,9 +31,9 @@ from agents.settings import Range
 from experiments.common.array_files import load_arrays
 from experiments.common.cli import GameSpec, command_line, progress_bar, run_program
 from experiments.common.interrupts import Interrupt
-from experiments.common.process_pool import results
 from experiments.common.provenance import commit, cpu_name
-from experiments.common.ranges import Count, Processes, Seed, check_ranges
+from experiments.common.ranges import Count, Seed, check_ranges
+from experiments.common.tasks import WorkerSettings, results
 from experiments.training.init_network import random_play
 from samurai_env import __version__, parse_variant
 from samurai_env.agent_api import decision_keys
@@ -52,7 +51,7 @@ HELD_OUT = 10  # one part in ten is held out
 
 
 @dataclass
-class Config:
+class Config(WorkerSettings):
     """Settings of such a run."""
 
     run: Path = Path("runs/played-out")
@@ -79,8 +78,6 @@ class Config:
     """Adam's largest step size; it rises, and falls to nothing."""
     seed: Seed = 1
     """Seed of games, rollouts and learning."""
-    processes: Processes = field(default_factory=lambda: cpu_count() or 1)
-    """Worker processes."""
 
 
 def look_at(task: tuple[str, str, int, int]) -> dict[str, np.ndarray]:
@@ -151,7 +148,7 @@ def gather(config: Config, variant: Variant, console: Console) -> list[Path]:
     with (
         Interrupt() as interrupt,
         progress_bar(console, "deals", parts * DEALS, (parts - len(missing)) * DEALS) as bar,
-        closing(results(look_at, tasks, config.processes, lambda: interrupt.asked)) as coming,
+        closing(results(look_at, tasks, config, lambda: interrupt.asked)) as coming,
     ):
         for number, (task, found) in enumerate(coming, 1):
             save_arrays(part_file(config, task[2]), found | {"made": stamp(made(config, variant))})
@@ -284,12 +281,12 @@ def learn(config: Config, console: Console) -> PolicyValueNet:
     told = ", ".join(f"{value} by the {name}" for name, value in worth.items())
     console.print(f"{len(held_out):,} positions held out: choices are worth {told} more than chance")
     settings = {**asdict(config), "run": str(config.run)}
-    del settings["processes"]
+    del settings["processes"], settings["ray"]
     notes = {
-        "command": command_line("experiments.distill_rollouts", config),
+        "command": command_line("experiments.distill_rollouts", WorkerSettings().given_to(config)),
         "commit": commit(),
         "version": __version__,
-        "machine": f"{cpu_name()}, {config.processes} processes",
+        "machine": f"{cpu_name()}, {'Ray' if config.ray else f'{config.processes} processes'}",
         "steps": len(learned) + len(held_out),
         "seconds": round(time.perf_counter() - started, 1),
         "worth_of_choices": worth,

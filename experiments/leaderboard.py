@@ -10,7 +10,7 @@ resumes. The README shows the same tables in short.
 import os
 import tomllib
 from contextlib import chdir
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,8 @@ from experiments.common.cli import run_program
 from experiments.common.interrupts import Interrupt
 from experiments.common.markdown import RESULTS, refresh, table, variant_title
 from experiments.common.provenance import ROOT
-from experiments.common.ranges import Processes, check_ranges
+from experiments.common.ranges import check_ranges
+from experiments.common.tasks import WorkerSettings
 from experiments.evaluation.best_agents import best_agents
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span, standings
@@ -105,7 +106,7 @@ class Board:
 
 
 @dataclass
-class Config:
+class Config(WorkerSettings):
     """Settings of the leaderboard."""
 
     full: bool = False
@@ -116,8 +117,6 @@ class Config:
     """Play what is missing; otherwise only write the pages."""
     check: bool = False
     """Neither play nor write; exit with 1 if a page is out of date."""
-    processes: Processes = field(default_factory=lambda: os.cpu_count() or 1)
-    """Worker processes."""
 
 
 def read(path: Path = LIST) -> tuple[list[Board], list[Board]]:
@@ -321,10 +320,10 @@ def play(
                 continue  # the short form has nothing to play there
             console.print(f"{board.name}:")
             if board in boards:
-                rated = replace(board.tournament(folder, config.full), processes=config.processes)
+                rated = config.given_to(board.tournament(folder, config.full))
                 tournament.play(rated, console, interrupt)
             else:
-                counted = replace(board.cooperative(folder, config.full), processes=config.processes)
+                counted = config.given_to(board.cooperative(folder, config.full))
                 cooperative.play(counted, console, interrupt)
 
 

@@ -6,8 +6,7 @@
 A cell is the name of a table, the agent of the row, and the agent of the column or, in a cooperative game, the variant.
 """
 
-import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import tyro
@@ -16,14 +15,15 @@ from rich.console import Console
 from experiments import cooperative, leaderboard, tournament
 from experiments.common.cli import run_program
 from experiments.common.markdown import RESULTS
-from experiments.common.ranges import Processes, check_ranges
+from experiments.common.ranges import check_ranges
+from experiments.common.tasks import WorkerSettings
 from experiments.evaluation.matches import estimate
 from experiments.evaluation.matchups import Results
 from samurai_env import parse_variant
 
 
 @dataclass
-class Config:
+class Config(WorkerSettings):
     """A cell, and where it is played again."""
 
     table: tyro.conf.Positional[str]
@@ -34,8 +34,6 @@ class Config:
     """Spec of the column's agent; in a cooperative game of the variant."""
     output: Path = Path("runs/cell")
     """Folder for the results, which may not have any yet."""
-    processes: Processes = field(default_factory=lambda: os.cpu_count() or 1)
-    """Worker processes."""
 
 
 def rated(config: Config, board: leaderboard.Board, console: Console, folder: Path) -> str:
@@ -53,9 +51,8 @@ def rated(config: Config, board: leaderboard.Board, console: Console, folder: Pa
         deals=len(before),
         width=None,
         output=config.output,
-        processes=config.processes,
     )
-    now = tournament.play(again, console, pairs=[pair]).matchups[pair].shares(len(before))
+    now = tournament.play(config.given_to(again), console, pairs=[pair]).matchups[pair].shares(len(before))
     same = int((before[: len(now)] == now).all(1).sum())
     what = f"{pair[0]} against {pair[1]}, {len(before)} deals"
     return f"{what}\ntable: {estimate(before)}\nagain: {estimate(now)}, {same} deals with the same results"
@@ -72,9 +69,8 @@ def counted(config: Config, board: leaderboard.Board, console: Console, folder: 
         agents=(config.agent,),
         games=before[1],
         output=config.output,
-        processes=config.processes,
     )
-    wins = cooperative.play(again, console)
+    wins = cooperative.play(config.given_to(again), console)
     now = wins.rate(config.agent, variant)
     ways = ", ".join(f"{way.replace('_', ' ')} {count}" for way, count in wins.ways(config.agent, variant.spec).items())
     return f"{config.agent}, {variant.spec}, {before[1]} games\ntable: {before[0]}\nagain: {now and now[0]}; {ways}"

@@ -26,7 +26,8 @@ from experiments.common import markdown as pages
 from experiments.common.cli import GameSpec, make_folder, run_program
 from experiments.common.interrupts import Interrupt
 from experiments.common.provenance import commit, cpu_name
-from experiments.common.ranges import Count, Processes, check_ranges
+from experiments.common.ranges import Count, check_ranges
+from experiments.common.tasks import WorkerSettings
 from experiments.evaluation.matches import estimate
 from experiments.evaluation.matchups import Results
 from samurai_env import parse_variant
@@ -42,7 +43,7 @@ FEWEST = 64  # simulations, even if they take longer than the time allowed
 
 
 @dataclass
-class Config:
+class Config(WorkerSettings):
     """Settings of a comparison."""
 
     game: GameSpec = "samurai"
@@ -55,8 +56,6 @@ class Config:
     """Agents that each variant meets."""
     deals: Count = 100
     """Deals of each matchup, each played from every seat."""
-    processes: Processes = tournament.Config().processes
-    """Worker processes."""
     output: Path = Path("runs/search-variants")
     """Folder for specs.json, results.json and table.md."""
 
@@ -169,11 +168,10 @@ def main(config: Config) -> None:
         deals=config.deals,
         mirror=False,
         output=config.output,
-        processes=config.processes,
     )
     pairs = [(spec, opponent) for opponent in config.opponents for spec in names.values() if spec != opponent]
     interrupt = Interrupt()
-    results = tournament.play(matches, console, interrupt, pairs)
+    results = tournament.play(config.given_to(matches), console, interrupt, pairs)
     text = table(config, names, results)
     head = (
         f"{variant.spec}; {config.milliseconds:g} ms a decision asked for; {config.deals} deals, each from every seat; "

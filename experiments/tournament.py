@@ -8,12 +8,11 @@ round with more than two players; each agent also meets copies of itself, which 
 command resumes, and more agents or deals may be added later.
 """
 
-import os
 import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
@@ -30,9 +29,10 @@ from agents.spec import split_agent_specs
 from experiments.common.cli import GameSpec, command_line, make_folder, progress_bar, run_program, save_picture
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
-from experiments.common.process_pool import results as results_of
-from experiments.common.provenance import commit
-from experiments.common.ranges import Count, Processes, Seed, check_ranges
+from experiments.common.provenance import commit, machine
+from experiments.common.ranges import Count, Seed, check_ranges
+from experiments.common.tasks import WorkerSettings
+from experiments.common.tasks import results as results_of
 from experiments.evaluation.matches import Timed, one_against_others, stop_after, warm_agent
 from experiments.evaluation.matchups import Chunk, Matchup, Pair, Results
 from experiments.evaluation.standings import Standings, span, standings
@@ -45,7 +45,7 @@ SAVE = 20.0  # seconds between two times that results are written
 
 
 @dataclass
-class Config:
+class Config(WorkerSettings):
     """Settings of a tournament."""
 
     agents: tuple[str, ...] = ("random", "greedy")
@@ -62,8 +62,6 @@ class Config:
     """Also let every agent play copies of itself: a control that must give par."""
     output: Path = Path("runs/tournament")
     """Folder for results.json, table.txt and payoff.png."""
-    processes: Processes = field(default_factory=lambda: os.cpu_count() or 1)
-    """Worker processes; 1 plays in the process itself."""
     chunk: Annotated[int, Range(1, 10**4)] = 5
     """Deals that a worker plays at a time: 1 for agents that think long, more for networks, which decide together."""
 
@@ -76,7 +74,7 @@ def play_chunk(task: Task) -> Chunk:
     variant, pair, begin, first, deals = task
     agents = [Timed(warm_agent(spec, variant)) for spec in pair]
     shares = one_against_others(parse_variant(variant), agents, begin + first, deals)
-    return Chunk(pair, first, shares.tolist(), [a.seconds for a in agents], [a.decisions for a in agents])
+    return Chunk(pair, first, shares.tolist(), [a.seconds for a in agents], [a.decisions for a in agents], machine())
 
 
 def pairs_to_meet(config: Config, players: int) -> list[Pair]:
@@ -152,15 +150,14 @@ def play(
                 results.matchups[pair].deals.pop(deal, None)
         results.write(command)
 
-    # Results depend on all settings but the number of processes.
-    command, now = command_line("experiments.tournament", replace(config, processes=Config().processes)), commit()
+    command, now = command_line("experiments.tournament", WorkerSettings().given_to(config)), commit()
     done, fresh = {pair: settled(pair) for pair in pairs}, set[tuple[Pair, int]]()
     tasks = missing(results, config, pairs)
     saved = time.monotonic()
     with (
         interrupt or Interrupt() as interrupt,
         progress_bar(console, "deals", config.deals * len(pairs), sum(done.values())) as bar,
-        closing(results_of(play_chunk, tasks, config.processes, lambda: interrupt.asked)) as coming,
+        closing(results_of(play_chunk, tasks, config, lambda: interrupt.asked)) as coming,
     ):
         for _, chunk in coming:
             results.matchups[chunk.pair].add(chunk, now)

@@ -8,17 +8,17 @@ printed with a record of its game, and the exit status is 1.
 """
 
 import argparse
-import multiprocessing
-import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from experiments.common.interrupts import Interrupt
+from experiments.common.tasks import WorkerSettings, results_in_order
 from samurai_env.core.game import Variant, find_game
 from tests.agreement.match import MATCHES, DisagreementError, play
 from tests.common.variants import all_variants
@@ -43,22 +43,7 @@ def run(task: Task) -> Counter[str] | str:
     return events
 
 
-def ignore_interrupts() -> None:
-    """Leave Ctrl-C to the main process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def results(tasks: list[Task], processes: int) -> Iterator[Counter[str] | str]:
-    """The result of each task, in order."""
-    if processes == 1:
-        yield from map(run, tasks)
-        return
-    # A fresh interpreter for each worker: compiled code and threads do not go well with fork.
-    with multiprocessing.get_context("spawn").Pool(processes, ignore_interrupts) as pool:
-        yield from pool.imap(run, tasks)
-
-
-def check(game: str, games: int, first_seed: int, processes: int, console: Console) -> int:
+def check(game: str, games: int, first_seed: int, workers: WorkerSettings, console: Console) -> int:
     """Play the games, show progress and totals; the exit status."""
     variants = all_variants(find_game(game))
     last = first_seed + games
@@ -66,20 +51,23 @@ def check(game: str, games: int, first_seed: int, processes: int, console: Conso
     events: Counter[str] = Counter()
     status, following = 0, first_seed
     columns = (TextColumn(game), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress, closing(results(tasks, processes)) as found:
+    with (
+        Progress(*columns, console=console) as progress,
+        Interrupt() as interrupt,
+        closing(results_in_order(run, tasks, workers, lambda: interrupt.asked)) as found,
+    ):
         bar = progress.add_task(game, total=games)
-        try:
-            for (_, seeds), result in zip(tasks, found, strict=False):
-                if isinstance(result, str):
-                    console.print(result, style="red", markup=False, highlight=False)
-                    status = 1
-                    break
-                events += result
-                following = seeds.stop
-                progress.advance(bar, len(seeds))
-        except KeyboardInterrupt:
-            status = 130
-            console.print("stopped")
+        for (_, seeds), result in found:
+            if isinstance(result, str):
+                console.print(result, style="red", markup=False, highlight=False)
+                status = 1
+                break
+            events += result
+            following = seeds.stop
+            progress.advance(bar, len(seeds))
+    if interrupt.asked and status == 0:
+        status = 130
+        console.print("stopped")
     table = Table("in " + game, "times", title=f"seeds {first_seed} to {following - 1}" if events else None)
     for name, count in sorted(events.items()):
         table.add_row(name, f"{count:,}")
@@ -98,12 +86,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--games", type=int, default=10_000, help="games of each (default 10000)")
     parser.add_argument("--first-seed", type=int, default=0, help="seed of the first game (default 0)")
     parser.add_argument("--processes", type=int, default=1, help="default 1")
+    parser.add_argument("--ray", action="store_true", default=WorkerSettings().ray, help="work on Ray")
     given = parser.parse_args(arguments)
     if given.games < 1 or given.processes < 1 or given.first_seed < 0:
         parser.error("--games and --processes are 1 or more, --first-seed is 0 or more")
-    console = Console()
+    console, workers = Console(), WorkerSettings(processes=given.processes, ray=given.ray)
     for game in given.game or MATCHES:
-        if status := check(game, given.games, given.first_seed, given.processes, console):
+        if status := check(game, given.games, given.first_seed, workers, console):
             return status
     return 0
 

@@ -20,7 +20,7 @@ from agents.networks.paths import shipped_networks
 from agents.registry import make_agent
 from experiments.common.cli import progress_bar
 from experiments.common.interrupts import Interrupt
-from experiments.common.process_pool import results
+from experiments.common.process_pool import results  # of this machine only: it is its cache that is warmed
 from experiments.common.ranges import Processes, check_ranges
 from samurai_env import GameBatch, Position, Variant, game_names, parse_variant
 from samurai_env.core.notices import QUIET

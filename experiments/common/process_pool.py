@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -12,9 +13,12 @@ from contextlib import contextmanager
 from multiprocessing import connection
 from typing import TypeVar
 
+from samurai_env.core.notices import notice
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 LOOK = 0.2  # seconds between two looks at whether to stop
+RETRIES = 2  # after killed workers, without a result in between
 
 _handing_over = threading.Lock()  # in a worker: held from the end of a task to the start of the next
 
@@ -22,32 +26,43 @@ _handing_over = threading.Lock()  # in a worker: held from the end of a task to 
 def results(
     work: Callable[[Task], Result], tasks: Iterable[Task], processes: int, stopped: Callable[[], bool]
 ) -> Generator[tuple[Task, Result], None, None]:
-    """Do tasks in worker processes; each task with its result as it comes, until `stopped` says so, or soon after.
+    """See `experiments.common.tasks.results`; one process is this one.
 
-    A task is taken when a worker will soon be free, so that it can depend on the results before. Workers know the games
-    of the package only; one process is this one, which also knows others.
-
-    Raises:
-        ChildProcessError: a worker was killed.
-        Exception: what a task raises.
+    Workers know the games of the package only; this process also knows others.
     """
     tasks = iter(tasks)
     if processes == 1:
         while not stopped() and (task := next(tasks, None)) is not None:
             yield task, work(task)
         return
-    running: dict[Future, Task] = {}
-    try:
-        with _workers(processes) as submit:
-            while not stopped():
-                while len(running) <= processes and (task := next(tasks, None)) is not None:
-                    running[submit(work, task)] = task
-                if not running:
-                    return
-                for future in wait(running, LOOK, FIRST_COMPLETED).done:
-                    yield running.pop(future), future.result()
-    except BrokenProcessPool:
-        raise ChildProcessError("a worker process was killed; perhaps there is too little memory") from None
+    waiting: deque[Task] = deque()  # taken, and not with a worker: the next one, or what killed workers were doing
+    killed = 0  # since the last result
+    while not stopped():
+        running: dict[Future, Task] = {}
+        try:
+            with _workers(processes) as submit:
+                while not stopped():
+                    while len(running) <= processes and (waiting or _take(tasks, waiting)):
+                        future = submit(work, waiting[0])
+                        running[future] = waiting.popleft()
+                    if not running:
+                        return
+                    for future in wait(running, LOOK, FIRST_COMPLETED).done:
+                        result, killed = future.result(), 0
+                        yield running.pop(future), result
+        except BrokenProcessPool:
+            killed += 1
+            waiting.extend(running.values())
+            if killed > RETRIES:
+                raise ChildProcessError("a worker process was killed; perhaps there is too little memory") from None
+            notice("killed", "a worker process was killed; what it was doing is done again")
+
+
+def _take(tasks: Iterator[Task], waiting: deque[Task]) -> bool:
+    """Take a task, if there is one more."""
+    if (task := next(tasks, None)) is not None:
+        waiting.append(task)
+    return task is not None
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from samurai_env.files.atomic_write import write_atomically
 from samurai_env.game_batch import GameBatch
 from samurai_env.game_record import record_text
 
-Task = tuple[str, Origin, int, int]  # folder, origin, number of the shard, how many games it has
+Task = tuple[Origin, int, int]  # origin, number of the shard, how many games it has
 COMPRESSION_LEVEL = 3  # of zstd
 
 
@@ -62,6 +62,15 @@ class Played(NamedTuple):
     """int8 (decisions,): who decided, see `Origin.names`."""
     action: np.ndarray
     """int64 (decisions,)."""
+
+
+class Made(NamedTuple):
+    """A shard as a worker made it: the numbers of its games and decisions, and the contents of its files."""
+
+    games: int
+    decisions: int
+    parquet: bytes
+    records: bytes
 
 
 def play(origin: Origin, number: int, games: int) -> Played:
@@ -130,14 +139,19 @@ def records(origin: Origin, played: Played) -> bytes:
     return "".join(texts).encode()
 
 
-def make_shard(task: Task) -> Shard:
-    """Worker: play a shard and write its two files."""
-    folder, origin, number, games = task
+def make_shard(task: Task) -> Made:
+    """Worker: play a shard; the bytes of its files, since a worker may be on another machine than the dataset."""
+    origin, number, games = task
     played = play(origin, number, games)
-    rows, texts = parquet(origin, number, played), records(origin, played)
-    write_atomically(records_file(Path(folder), number), texts)
-    write_atomically(parquet_file(Path(folder), number), rows)
-    return Shard(games, len(played.game), hashlib.sha256(rows).hexdigest(), hashlib.sha256(texts).hexdigest())
+    return Made(games, len(played.game), parquet(origin, number, played), records(origin, played))
+
+
+def write_shard(folder: Path, number: int, made: Made) -> Shard:
+    """Write the two files of a shard."""
+    write_atomically(records_file(folder, number), made.records)
+    write_atomically(parquet_file(folder, number), made.parquet)
+    sums = (hashlib.sha256(data).hexdigest() for data in (made.parquet, made.records))
+    return Shard(made.games, made.decisions, *sums)
 
 
 def _copy(states: np.ndarray) -> np.ndarray:

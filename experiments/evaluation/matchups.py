@@ -11,7 +11,6 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from agents.old_specs import current_spelling
-from experiments.common.provenance import machine
 from experiments.evaluation.matches import MATCH_SEED, stop_after
 from samurai_env import __version__, parse_variant
 from samurai_env.core.texts import one_line, shown
@@ -61,6 +60,8 @@ class Chunk(NamedTuple):
     """Processor time that the one and the others thought."""
     decisions: list[int]
     """Decisions that the one and the others made."""
+    machine: str
+    """Where it was."""
 
 
 @dataclass
@@ -98,12 +99,12 @@ class Matchup:
         return found if width is None else found[: stop_after(found, width)]
 
     def add(self, chunk: Chunk, commit_: str) -> None:
-        """Keep what a worker on this machine played."""
+        """Keep what a worker played, with the commit of the code."""
         self.deals.update(enumerate(chunk.shares, chunk.first))
         for who in (0, 1):
             self.seconds[who] += chunk.seconds[who]
             self.decisions[who] += chunk.decisions[who]
-        for kept, now in ((self.commits, commit_), (self.machines, machine())):
+        for kept, now in ((self.commits, commit_), (self.machines, chunk.machine)):
             if now not in kept:
                 kept.append(now)
 

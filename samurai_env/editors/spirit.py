@@ -27,7 +27,7 @@ from samurai_env.games.spirit.rules.cards import (
     SYMBOL,
     SYMBOLS,
 )
-from samurai_env.games.spirit.rules.kernels import run_to_decision, reset
+from samurai_env.games.spirit.rules.kernels import reset, run_to_decision
 from samurai_env.games.spirit.rules.setup import TWO_DOLLS, clear_boards, has_open_tokens
 from samurai_env.games.spirit.rules.table import add_to_line, put_left
 from samurai_env.games.spirit.rules.turn import start

@@ -13,6 +13,7 @@ import pytest
 from numba import njit
 
 from experiments.common.process_pool import results
+from samurai_env.core.notices import QUIET
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -89,6 +90,22 @@ def test_stopping_while_large_results_are_on_their_way():
 def test_a_killed_worker_is_an_error_and_not_waited_for():
     with pytest.raises(ChildProcessError, match="a worker process was killed"):
         list(results(killed, range(3), 2, never))
+
+
+def kill_once(folder):
+    """Kill the worker where the folder is not there yet."""
+    if not Path(folder).exists():
+        Path(folder).mkdir()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return len(folder)
+
+
+def test_what_a_killed_worker_was_doing_is_done_again(tmp_path, monkeypatch, capfd):
+    monkeypatch.delenv(QUIET, raising=False)
+    there, gone = str(tmp_path), str(tmp_path / "gone")
+    tasks = [there, gone, there, there]
+    assert sorted(results(kill_once, tasks, 2, never)) == sorted((task, len(task)) for task in tasks)
+    assert capfd.readouterr().err == "samurai_env: a worker process was killed; what it was doing is done again\n"
 
 
 def test_what_a_task_raises_is_raised():

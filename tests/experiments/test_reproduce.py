@@ -15,7 +15,7 @@ QUIET = Console(quiet=True)
 
 def again(folder, **changes):
     out = io.StringIO()
-    config = Config("ladder-2", "greedy", "random", folder / "cell", 1)
+    config = Config("ladder-2", "greedy", "random", folder / "cell", processes=1)
     reproduce.main(replace(config, **changes), Console(file=out, width=400), folder)
     return out.getvalue()
 

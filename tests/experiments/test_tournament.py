@@ -185,8 +185,8 @@ def test_tournaments_refuse_what_they_cannot_play(tmp_path):
 def test_results_survive_a_file(tmp_path):
     results = Results(tmp_path / "results.json", "samurai players=3")
     matchup = results.matchups["a", "b,c=1.0,d"] = Matchup()
-    matchup.add(Chunk(("a", "b,c=1.0,d"), 5, [[1.0, 0.0, 1 / 3]], [0.5, 1.25], [3, 6]), "abc")
-    matchup.add(Chunk(("a", "b,c=1.0,d"), 0, [[0.0, 0.5, 1.0]], [0.5, 1.25], [3, 6]), "abc")
+    matchup.add(Chunk(("a", "b,c=1.0,d"), 5, [[1.0, 0.0, 1 / 3]], [0.5, 1.25], [3, 6], "a machine"), "abc")
+    matchup.add(Chunk(("a", "b,c=1.0,d"), 0, [[0.0, 0.5, 1.0]], [0.5, 1.25], [3, 6], "a machine"), "abc")
     results.write("command")
     (pair, found), *_ = Results(tmp_path / "results.json").matchups.items()
     assert pair == ("a", "b,c=1.0,d")

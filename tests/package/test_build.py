@@ -25,7 +25,7 @@ for parts in names:
     try:
         assert Path(import_module(name).__file__).is_relative_to(root), name
     except ModuleNotFoundError as error:
-        extras = {"mcp", "minari", "pyarrow", "textarena"}
+        extras = {"mcp", "minari", "pyarrow", "ray", "textarena"}
         assert error.name in extras or ".adapters." in name, (name, error.name)
 from samurai_env.agents import make_agent
 assert make_agent("greedy", samurai_env.make_variant())

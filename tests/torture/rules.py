@@ -7,11 +7,11 @@ python -m tests.torture rules --long --seed 0 --first 120000   # go on there
 import os
 import sys
 from collections import Counter
-from multiprocessing import get_context
+from contextlib import closing
 
+from experiments.common.tasks import WorkerSettings, results_in_order
 from samurai_env.core.game import Variant, find_game
 from tests.agreement.match import play
-from tests.check_rules import ignore_interrupts
 from tests.common.variants import all_variants
 from tests.regenerate import GAMES
 from tests.torture.inputs.odd_players import odd_table
@@ -69,9 +69,9 @@ def run(long: bool, seed: int, first: int = 0, processes: int | None = None) -> 
     start, end = SEEDS * seed + first, SEEDS * seed + (LONG if long else SHORT)
     chunks = [range(at, min(at + CHUNK, end)) for at in range(start, end, CHUNK)]
     events: Counter[str] = Counter()
-    # A fresh interpreter for each worker: compiled code and threads do not go well with fork.
-    with get_context("spawn").Pool(processes or os.cpu_count() or 1, ignore_interrupts) as pool:
-        for i, result in enumerate(pool.imap(play_some, chunks), 1):
+    workers = WorkerSettings(processes=processes or os.cpu_count() or 1, ray=False)
+    with closing(results_in_order(play_some, chunks, workers, lambda: False)) as found:
+        for i, (_, result) in enumerate(found, 1):
             events += result
             if i % KNOWN == 0:
                 print(f"rules: agreed up to --first {chunks[i - 1].stop - SEEDS * seed}", file=sys.stderr, flush=True)
