@@ -9,8 +9,11 @@ from torch import nn
 from agents.heuristics import prior_temperature
 from agents.networks.config import MASKED, NetworkConfig
 from agents.networks.graph_layers import GraphLayers
+from agents.networks.grid_layers import GridLayers
 from agents.networks.layers import ActionLayers, EntityLayers, spatial_layers
+from agents.networks.site_layers import SiteLayers
 from samurai_env import parse_variant
+from samurai_env.core.encoding import Cells
 
 BFLOAT16_BATCH = 32  # from so many positions at a time on rounding to bfloat16 pays
 
@@ -54,9 +57,11 @@ class PolicyValueNet(nn.Module):
             if config.entity_width or config.spatial_width:
                 raise ValueError("layers over a graph stand in the place of those over entities or of spatial ones")
             if variant.game.graph is None or len(encoding.shape) != 1:
-                raise ValueError("layers over a graph need a game with a fixed map and the encoding flat")
+                raise ValueError("layers over a graph need a game with a map and the encoding flat")
             width = (inputs, *config.hidden)[-1]
-            self.graph = GraphLayers(variant.game.graph(variant.num_players), encoding, config.graph_width, width)
+            graph = variant.game.graph(variant.num_players)
+            layers = GridLayers if isinstance(graph.places, Cells) else GraphLayers
+            self.graph: SiteLayers = layers(graph, encoding, config.graph_width, width)
             inputs += self.graph.outputs - self.mean.numel()
         widths = [inputs, *config.hidden]
         self.body = nn.Sequential()
@@ -144,11 +149,11 @@ class PolicyValueNet(nn.Module):
         if self.config.spatial_width:
             parts[0] = self.spatial(inputs.view(obs.shape))
         if self.config.graph_width:
-            nodes, parts[0] = self.graph.embed(inputs)
+            seen, parts[0] = self.graph.embed(obs, inputs)
         hidden = self.body(torch.cat(parts, 1))
         logits = self.policy(hidden).float()
         if self.config.graph_width:
-            logits = self.graph.logits(obs, nodes, hidden, logits)
+            logits = self.graph.logits(obs, seen, hidden, logits)
         if self.config.entity_width:
             logits[:, self.entities.actions] += self.entities.logits(entities, hidden).float()
         if self.config.action_width:

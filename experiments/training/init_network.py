@@ -37,7 +37,7 @@ class NetworkSettings:
     entity_width: Width = 0
     """Width of layers that read all villages (card game, "flat") with the same weights; 0 for none."""
     graph_width: Width = 0
-    """Width of layers that read the map as a graph (board game, "flat"); 0 for none."""
+    """Width of layers that read the map as a graph ("flat"); 0 for none."""
     spatial_width: Width = 0
     """Width of layers that read places: convolutions with "planes", attention with "tokens"; 0 for none."""
     init_from: Path | None = None
@@ -57,7 +57,7 @@ def check_network(settings: NetworkSettings, variant: Variant) -> None:
     if settings.entity_width and encoding.entities is None:
         raise ValueError(f"--entity-width needs an encoding with entities; {variant.game.name} {name!r} has none")
     if settings.graph_width and (variant.game.graph is None or len(encoding.shape) != 1):
-        raise ValueError(f"--graph-width needs a game with a fixed map, and flat; this is {variant.game.name} {name!r}")
+        raise ValueError(f"--graph-width needs a game with a map, and flat; this is {variant.game.name} {name!r}")
     if settings.graph_width and settings.spatial_width:
         raise ValueError("--graph-width and --spatial-width exclude each other")
     if settings.spatial_width:

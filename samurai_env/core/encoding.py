@@ -206,6 +206,27 @@ class Piece:
 
 
 @dataclass(frozen=True)
+class Cells:
+    """Places around sites that are laid on a grid as the game goes on, each one step from a site.
+
+    A cell beside several sites has the action of that one whose entry `free` is 1.
+
+    Attributes:
+        laid: the encoding's block that says whether a site lies on the table, (sites,).
+        position: its block of the sites' coordinates, (sites, 2).
+        free: its block that says whether a side has an action and can be chosen, (sites, sides).
+        steps: by side, the step from the site to the cell.
+        action: id of the first side of the first site; the others follow.
+    """
+
+    laid: str
+    position: str
+    free: str
+    steps: tuple[tuple[int, int], ...]
+    action: int
+
+
+@dataclass(frozen=True)
 class Graph:
     """A map as a graph: sites, where points are won, and the places beside them, where pieces go.
 
@@ -213,14 +234,14 @@ class Graph:
 
     Attributes:
         sites: such as settlements.
-        places: kinds of places, such as land and sea.
+        places: kinds of places, such as land and sea; or the cells of a grid, where all pieces can go.
         pieces: those to choose from, in the order of their actions.
         piece_action: id of the action that chooses the first piece; the others follow.
         piece_block: the encoding's block that shows the chosen piece, one-hot.
     """
 
     sites: Sites
-    places: tuple[Places, ...]
+    places: tuple[Places, ...] | Cells
     pieces: tuple[Piece, ...]
     piece_action: int
     piece_block: str

@@ -145,7 +145,7 @@ class Game:
             a state contradicts that; only forged states do.
         action_features: the columns that networks read of each legal action; column 0 is a logit, higher is better.
             `kernels.action_features` writes them; without it the only column is the heuristic policy's logit.
-        graph: number of players -> the map as a graph, by blocks of the default encoding; None without a fixed map.
+        graph: number of players -> the map as a graph, by blocks of the default encoding; None without a map.
     """
 
     name: str

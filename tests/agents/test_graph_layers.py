@@ -50,7 +50,7 @@ def test_logits_are_what_the_docstring_says(game: str, players: int) -> None:
     layers, variant = layers_of(game, players), make_variant(game, players)
     graph, slices = variant.game.graph(players), variant.encoding("flat").slices()
     obs = positions(game, players)[:20]
-    nodes, _ = layers.embed(obs.float())
+    nodes, _ = layers.embed(obs, obs.float())
     hidden = torch.randn(len(obs), 12)
     logits = layers.logits(obs, nodes, hidden, torch.zeros(len(obs), variant.num_actions))
     scores = layers.scores(nodes.relu() * (1.0 + layers.gate(hidden))[:, None, None])
@@ -90,7 +90,7 @@ def test_suits_are_alike() -> None:
         layers.context.weight.zero_()
         order, turned = torch.tensor([2, 0, 1]), obs.clone()
         turned[:, layers.rows] = obs[:, layers.rows[:, order]]
-        nodes, after = layers.embed(obs)[0], layers.embed(turned)[0]
+        nodes, after = layers.embed(obs, obs)[0], layers.embed(turned, turned)[0]
     assert torch.allclose(after, nodes[:, :, order], atol=1e-5)
     assert not torch.allclose(after, nodes, atol=1e-2)
 
@@ -109,7 +109,7 @@ def test_such_a_network_plays_and_is_saved(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("form", "text"),
     [
-        ({"game": "samurai_card"}, "a fixed map"),
+        ({"game": "samurai_spirit"}, "a map"),
         ({"encoding": "planes"}, "the encoding flat"),
         ({"encoding": "tokens", "spatial_width": 8}, "in the place of"),
     ],

@@ -427,7 +427,7 @@ def test_refusals(tmp_path):
     with pytest.raises(ValueError, match="precision is float32 or bfloat16, not half"):
         train(small(tmp_path / "half", precision="half"), console)
     for changes, text in (
-        ({"graph_width": 8, "encoding": "tokens"}, "--graph-width needs a game with a fixed map, and flat"),
+        ({"graph_width": 8, "encoding": "tokens"}, "--graph-width needs a game with a map, and flat"),
         ({"graph_width": 8, "game": "samurai_card"}, "this is samurai_card 'flat'"),
         ({"reward": "shapd"}, "--reward is result or shaped, not 'shapd'"),
         ({"gae_lambda": 2.0}, "--gae-lambda is from 0 to 1, not 2"),

@@ -10,6 +10,7 @@ from samurai_env.core.jit import jit
 from samurai_env.games.card import actions, notation, observation
 from samurai_env.games.card.determinize import determinize
 from samurai_env.games.card.display import scene, text
+from samurai_env.games.card.graph import graph
 from samurai_env.games.card.heuristics import lookahead, policy, value
 from samurai_env.games.card.invariants import broken_invariants
 from samurai_env.games.card.rules import card_lists
@@ -86,4 +87,5 @@ GAME = Game(
     settings=settings,
     broken_invariants=broken_invariants,
     action_features=lookahead.COLUMNS,
+    graph=graph,
 )
