@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 from rich.console import Console
 from rich.table import Table
 
@@ -128,7 +128,7 @@ def own_returns(batch: GameBatch, agent: Agent, states: np.ndarray, seats: np.nd
 
 
 class KeptGains(Struct):
-    """The form of the file; see `Gains`. A worth is a position, an action and the mean own return."""
+    """The form of the file; see `Gains`. A row of mean returns is a position, an action and the return."""
 
     format: str
     variant: str
@@ -139,7 +139,7 @@ class KeptGains(Struct):
     networks: dict[str, str]
     choices: dict[str, list[Natural]]
     seconds: dict[str, Seconds]
-    worths: list[tuple[Natural, Natural, Annotated[float, Meta(ge=-1.0, le=1.0)]]]
+    mean_returns: list[tuple[Natural, Natural, Annotated[float, Meta(ge=-1.0, le=1.0)]]] = field(name="worths")
 
 
 class Gains:
@@ -148,7 +148,7 @@ class Gains:
     Attributes:
         choices: by agent, the action in each position, as far as it has been asked.
         seconds: by agent, processor time of these decisions.
-        worths: by position and action, the mean own return.
+        mean_returns: by position and action, the seat's own.
         networks: by agent, the fingerprint of the files that it names.
     """
 
@@ -163,7 +163,7 @@ class Gains:
         self.head = {"format": FORMAT, "variant": variant.spec, **settings}
         self.choices: dict[str, list[int]] = {}
         self.seconds: dict[str, float] = {}
-        self.worths: dict[tuple[int, int], float] = {}
+        self.mean_returns: dict[tuple[int, int], float] = {}
         self.networks: dict[str, str] = {}
         if not self.path.exists():
             return
@@ -175,7 +175,7 @@ class Gains:
         if wrong := self._wrong(kept, variant.num_actions):
             raise ValueError(f"{one_line(self.path, 120)} is damaged: {wrong}")
         self.choices, self.seconds, self.networks = kept.choices, kept.seconds, kept.networks
-        self.worths = {(position, action): worth for position, action, worth in kept.worths}
+        self.mean_returns = {(position, action): value for position, action, value in kept.mean_returns}
 
     @staticmethod
     def _wrong(kept: KeptGains, actions: int) -> str | None:
@@ -185,14 +185,14 @@ class Gains:
                 return f"{shown(agent)} chooses more than there are positions, or an action that is none"
         if kept.choices.keys() != kept.seconds.keys():
             return "its seconds are not of the agents of its choices"
-        pairs = {(position, action) for position, action, _ in kept.worths}
+        pairs = {(position, action) for position, action, _ in kept.mean_returns}
         if any(position >= kept.positions or action >= actions for position, action in pairs):
-            return "it has the worth of a position or action that is none"
-        return "it has the worth of a choice twice" if len(pairs) < len(kept.worths) else None
+            return "it has the return of a position or action that is none"
+        return "it has the return of a choice twice" if len(pairs) < len(kept.mean_returns) else None
 
     def save(self) -> None:
         """Write the file."""
-        worths = [[*key, worth] for key, worth in self.worths.items()]
+        rows = [[*key, value] for key, value in self.mean_returns.items()]
         kept = {
             **self.head,
             "commit": commit(),
@@ -200,7 +200,7 @@ class Gains:
             "networks": self.networks,
             "choices": self.choices,
         }
-        text = json.dumps({**kept, "seconds": self.seconds, "worths": worths}) + "\n"
+        text = json.dumps({**kept, "seconds": self.seconds, "worths": rows}) + "\n"
         write_atomically(self.path, text)
 
     def to_play(self) -> list[tuple[int, int]]:
@@ -213,14 +213,14 @@ class Gains:
             if action != usual
         }
         pairs |= {(position, base[position]) for position, _ in pairs}
-        return sorted(pairs - self.worths.keys())
+        return sorted(pairs - self.mean_returns.keys())
 
     def of(self, agent: str) -> np.ndarray:
         """Return the gain of each decision on the base's, float64 (positions,)."""
         base = self.choices[self.head["base"]]
         return np.array(
             [
-                0.0 if action == usual else self.worths[position, action] - self.worths[position, usual]
+                0.0 if action == usual else self.mean_returns[position, action] - self.mean_returns[position, usual]
                 for position, (action, usual) in enumerate(zip(self.choices[agent], base, strict=True))
             ]
         )
@@ -276,8 +276,8 @@ def measure(config: Config, console: Console) -> Gains:
     for block in blocks:
         rows, actions = (np.array(part) for part in zip(*block, strict=True))
         tasks_on.append((block, (variant.spec, config.base, config.games, states[rows], actions)))
-    for block, worths in by_blocks(play_on, tasks_on, config, console, "play on"):
-        gains.worths.update(zip(block, worths, strict=True))
+    for block, means in by_blocks(play_on, tasks_on, config, console, "play on"):
+        gains.mean_returns.update(zip(block, means, strict=True))
         gains.save()
     return gains
 

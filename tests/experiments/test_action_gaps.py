@@ -47,13 +47,13 @@ def test_who_plays_better_gains_and_who_plays_worse_loses(tmp_path) -> None:
     assert lookahead.mean() > random.mean() + 0.02
 
 
-def test_worths_are_what_playing_on_brings(tmp_path) -> None:
+def test_mean_returns_are_what_playing_on_brings(tmp_path) -> None:
     config = settings(tmp_path, agents=("random",))
     found = measure(config, QUIET)
     variant = make_variant("samurai_card")
     kernels, greedy = batch_kernels(variant.game), make_agent("greedy", variant)
     states = draw_positions(variant, "greedy", 24, 1)
-    (position, action), worth = next(iter(found.worths.items()))
+    (position, action), mean = next(iter(found.mean_returns.items()))
     ends = []
     for trial in range(400):
         game, seat = states[position : position + 1].copy(), int(states["seat"][position])
@@ -64,7 +64,7 @@ def test_worths_are_what_playing_on_brings(tmp_path) -> None:
         out = np.zeros(2)
         kernels.write_returns(game, 0, out)
         ends.append(out[seat])
-    assert abs(np.mean(ends) - worth) < 4 * (np.std(ends) + 0.05) / 16**0.5
+    assert abs(np.mean(ends) - mean) < 4 * (np.std(ends) + 0.05) / 16**0.5
 
 
 def test_it_goes_on_where_it_stopped_and_with_more_agents(tmp_path, monkeypatch) -> None:
@@ -85,7 +85,7 @@ def test_it_goes_on_where_it_stopped_and_with_more_agents(tmp_path, monkeypatch)
     measure(settings(tmp_path / "parts", agents=("lookahead",)), QUIET)  # while the other is half asked
     parts = measure(settings(tmp_path / "parts", agents=("random",)), QUIET)
     assert parts.choices == whole.choices
-    assert parts.worths == whole.worths
+    assert parts.mean_returns == whole.mean_returns
 
 
 def test_the_table_and_what_is_refused(tmp_path, capsys) -> None:
