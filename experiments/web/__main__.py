@@ -39,6 +39,8 @@ class Config:
     """File that keeps the tables."""
     processes: Annotated[int, Range(1, 256)] = 2
     """Processes in which the agents think."""
+    folders: tuple[Path, ...] = ()
+    """Folders of training runs and tournaments, whose curves and tables the page shows as they grow."""
     open: bool = True
     """Open the page in a browser."""
 
@@ -58,15 +60,24 @@ def main(config: Config, console: Console | None = None) -> None:
         raise ValueError("--agents names at least one agent")
     for spec in config.agents:
         check_agent(spec)
+    for folder in config.folders:
+        if not folder.is_dir():
+            raise ValueError(f"--folders names folders of runs and tournaments; {shown(str(folder), 120)} is none")
     config.store.parent.mkdir(parents=True, exist_ok=True)
     hosts = LOCAL if config.host in LOCAL else ("*",)
-    app = make_app(Settings(config.agents, config.store, config.processes, hosts))
+    app = make_app(Settings(config.agents, config.store, config.processes, config.folders, hosts))
     address = f"http://{'127.0.0.1' if config.host == '0.0.0.0' else config.host}:{config.port}/"
     console.print(f"{address}   (Ctrl-C ends)", highlight=False)
     if config.open:
         threading.Timer(1.0, webbrowser.open, [address]).start()
     uvicorn.run(
-        app, host=config.host, port=config.port, log_level="warning", limit_concurrency=CONNECTIONS, server_header=False
+        app,
+        host=config.host,
+        port=config.port,
+        log_level="warning",
+        limit_concurrency=CONNECTIONS,
+        server_header=False,
+        timeout_graceful_shutdown=1,  # pages wait for news much longer; they come back to the next server
     )
 
 

@@ -16,13 +16,14 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from experiments.web import workers
+from experiments.web import editing, progress, workers
 from experiments.web.requests import Refused, query_number, read_body, read_json, refuse, whole
 from experiments.web.server import Server, Settings
 from experiments.web.table import PERSON, Table, TableError, view
-from samurai_env import IllegalActionError, Position, find_game, game_names, parse_variant
+from samurai_env import IllegalActionError, Position, find_game, game_names
 from samurai_env.core.texts import one_line
 from samurai_env.display.pixels import FONTS
+from samurai_env.editors.editor import EDITORS
 from samurai_env.game_record import GameRecord
 
 STATIC = Path(__file__).parent / "static"
@@ -79,7 +80,12 @@ class Api:
                 for key, option in game.options.items()
             ]
             games.append({"name": name, "title": game.title, "players": game.players, "options": options})
-        return JSONResponse({"games": games, "agents": self.settings.agents})
+        return JSONResponse({"games": games, "agents": self.settings.agents, "editable": list(EDITORS)})
+
+    async def strengths(self, request: Request) -> Response:
+        """What the leaderboard measured of the agents in a variant."""
+        variant = editing.asked_variant({"variant": request.query_params.get("variant", "")})
+        return JSONResponse(progress.strengths(variant, self.settings.agents))
 
     async def rules(self, request: Request) -> Response:
         """The rules of a game on one page, as HTML."""
@@ -104,23 +110,92 @@ class Api:
     async def new_table(self, request: Request) -> Response:
         """A new table; with `ply`, one that goes on from there with the cards dealt."""
         body = await read_json(request)
-        spec = body.get("variant")
-        try:
-            variant = parse_variant(spec)  # type: ignore[arg-type]
-        except (TypeError, ValueError) as error:
-            raise Refused(400, one_line(error)) from None
+        variant = editing.asked_variant(body)
         players = self._checked_players(body.get("players"), variant.num_players)
         await self.server.warmed_up(variant)
         table = Table.new(variant, players)
         self.server.add(table)
         return JSONResponse(links(table), 201)
 
+    async def edit(self, request: Request) -> Response:
+        """A position that is being set up: its picture, what can be set, and why it is impossible."""
+        return JSONResponse(await asyncio.to_thread(editing.edited, await read_json(request)))
+
+    async def new_position(self, request: Request) -> Response:
+        """A table that goes on from a position; without players, one to analyse it."""
+        body = await read_json(request)
+        position = await asyncio.to_thread(editing.asked_position, body)
+        variant = position.variant
+        players = [""] * variant.num_players
+        if "players" in body:
+            players = self._checked_players(body["players"], variant.num_players)
+        await self.server.warmed_up(variant)
+        table = Table.new(variant, players, position.seed, position.to_text())
+        self.server.add(table)
+        return JSONResponse(links(table), 201)
+
+    async def position(self, request: Request) -> Response:
+        """A position as text."""
+        table, ply = self.open_door(request), query_number(request, "ply")
+        position = table.position if ply is None else table.positions[min(ply, len(table.actions))]
+        return JSONResponse({"position": position.to_text()})
+
+    async def boards(self, request: Request) -> Response:
+        """The tables of tournaments that may be shown, or one of them."""
+        found = progress.boards(self.settings.folders)
+        name = request.query_params.get("name")
+        if name is None:
+            return JSONResponse({"boards": list(found)})
+        if name not in found:
+            raise Refused(404, f"there is no table {one_line(name, 60)}")
+        try:
+            return JSONResponse(await asyncio.to_thread(progress.table_of, name, found[name]))
+        except (OSError, ValueError) as error:
+            raise Refused(409, one_line(error)) from None
+
+    async def games(self, request: Request) -> Response:
+        """The games behind a cell of a tournament's table."""
+        folder, one, other = self._cell(dict(request.query_params))
+        try:
+            games = await asyncio.to_thread(progress.games_of, folder, one, other)
+        except (OSError, ValueError) as error:
+            raise Refused(409, one_line(error)) from None
+        return JSONResponse({"games": games})
+
+    def _cell(self, asked: dict[str, Any]) -> tuple[Path, str, str]:
+        boards = progress.boards(self.settings.folders)
+        name, one, other = (asked.get(key) for key in ("name", "one", "other"))
+        if name not in boards:
+            raise Refused(404, f"there is no table {one_line(name, 60)}")
+        for agent in (one, other):
+            if agent not in self.settings.agents:
+                raise Refused(400, f"agent {one_line(agent, 60)} is not offered by this server, so it cannot play here")
+        return boards[name], str(one), str(other)
+
+    async def again(self, request: Request) -> Response:
+        """A game of a tournament, played again on its deal by the same agents."""
+        body = await read_json(request)
+        folder, one, other = self._cell(body)
+        deal, seat = whole(body, "deal", 0, 2**53), whole(body, "seat", 0, 15)
+        try:
+            variant, players, seed = await asyncio.to_thread(progress.game_of, folder, one, other, deal, seat)
+        except (OSError, ValueError) as error:
+            raise Refused(409, one_line(error)) from None
+        await self.server.warmed_up(variant)
+        table = Table.new(variant, players, seed)
+        self.server.add(table)
+        return JSONResponse(links(table), 201)
+
+    async def runs(self, request: Request) -> Response:
+        """The curves of training runs, as far as they have come."""
+        return JSONResponse({"runs": await asyncio.to_thread(progress.runs, self.settings.folders)})
+
     async def branch(self, request: Request) -> Response:
         """A new table that goes on from a position of this one."""
         source, body = self.open_door(request), await read_json(request)
         ply = whole(body, "ply", 0, len(source.actions))
         players = self._checked_players(body.get("players"), source.variant.num_players)
-        table = Table.new(source.variant, players, source.seed)
+        table = Table.new(source.variant, players, source.seed, source.start)
         table = Table.restore(table.name, table.created, table.head(), source.actions[:ply])
         self.server.add(table)
         return JSONResponse(links(table), 201)
@@ -183,7 +258,8 @@ class Api:
         if seat is None or table.position.over or table.position.seat != seat:
             raise Refused(409, "a hint is for the seat to move")
         found = await self.server.think(workers.judge, self._judge(await read_json(request)), table.position.save())
-        return JSONResponse({"count": len(table.actions), **named(table.position, found)})
+        told = {"actions": found["actions"]}  # nothing else, which may depend on what the seat does not know
+        return JSONResponse({"count": len(table.actions), **named(table.position, told)})
 
     def _judge(self, body: dict[str, Any]) -> str:
         judge = body.get("judge", self.settings.agents[-1])
@@ -197,9 +273,12 @@ class Api:
         position = table.positions[whole(body, "ply", 0, len(table.actions))]
         if position.over:
             values = [float(value) for value in position.returns()]
-            return JSONResponse({"values": values, "actions": [], "seat": position.seat})
+            told = {"values": values, "chances": chances_of(position, values), "actions": [], "line": []}
+            return JSONResponse({"seat": position.seat, **told})
         found = await self.server.think(workers.judge, self._judge(body), position.save())
-        return JSONResponse({"seat": position.seat, **named(position, found)})
+        chances = None if found["values"] is None else chances_of(position, found["values"])
+        found["line"] = line_of(position, found["line"])
+        return JSONResponse({"seat": position.seat, "chances": chances, **named(position, found)})
 
     async def record(self, request: Request) -> Response:
         """The game record."""
@@ -235,6 +314,24 @@ class Api:
 def links(table: Table) -> dict[str, Any]:
     """What opens a new table."""
     return {"seats": table.tokens, "watch": table.watch, "players": table.players}
+
+
+def chances_of(position: Position, returns: list[float]) -> list[float]:
+    """Each seat's chance to win (share of a win) that expected returns stand for, 0 to 1."""
+    seats = position.variant.num_players
+    if position.variant.game.cooperative:
+        return [min(1.0, max(0.0, value)) for value in returns]
+    return [min(1.0, max(0.0, (value * (seats - 1) + 1) / seats)) for value in returns]
+
+
+def line_of(position: Position, actions: list[int]) -> list[dict[str, Any]]:
+    """Actions one after the other: seat, label and targets."""
+    at, found = position.clone(), []
+    for action in actions:
+        [entry] = named(at, {"actions": [{"id": action}]})["actions"]
+        found.append({"seat": at.seat, "label": entry["label"], "targets": entry["targets"]})
+        at.step(action)
+    return found
 
 
 def named(position: Position, found: dict[str, Any]) -> dict[str, Any]:
@@ -298,7 +395,7 @@ def make_app(settings: Settings) -> Starlette:
         return Response((STATIC / "index.html").read_bytes(), media_type="text/html; charset=utf-8")
 
     posts = {"tables": "new_table", "branch": "branch", "records": "new_record", "play": "play", "undo": "take_back"}
-    posts |= {"hint": "advise", "analyse": "analyse"}
+    posts |= {"hint": "advise", "analyse": "analyse", "edit": "edit", "positions": "new_position", "again": "again"}
     gets = {
         "offers": "offers",
         "view": "look",
@@ -306,6 +403,11 @@ def make_app(settings: Settings) -> Starlette:
         "rules": "rules",
         "film": "film",
         "picture": "picture",
+        "position": "position",
+        "strengths": "strengths",
+        "boards": "boards",
+        "games": "games",
+        "runs": "runs",
     }
     routes: list[Any] = [Route("/", page)]
     routes += [Route(f"/api/{path}", call(name), methods=["POST"]) for path, name in posts.items()]

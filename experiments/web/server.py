@@ -29,12 +29,14 @@ class Settings:
         agents: specs that may be chosen on the page; nothing else can be named there.
         store: file of the tables.
         processes: for agents.
+        folders: of training runs and tournaments, which the page shows.
         hosts: names under which the server answers; ("*",) for all.
     """
 
     agents: tuple[str, ...]
     store: Path
     processes: int = 2
+    folders: tuple[Path, ...] = ()
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost")
 
 

@@ -32,6 +32,7 @@ class Table:
         watch: token of the view that sees everything; "" while a person plays.
         actions: the decisions so far.
         created: seconds since 1970.
+        start: the position from which the game goes on, as text; "" if it begins as `seed` deals.
         tags: of a record.
         error: why an agent cannot go on; "" if all is well.
         version: counts every change; clients wait for the next.
@@ -45,6 +46,7 @@ class Table:
     watch: str
     actions: list[int] = field(default_factory=list)
     created: float = field(default_factory=time.time)
+    start: str = ""
     tags: dict[str, str] = field(default_factory=dict)
     error: str = ""
     version: int = 1
@@ -55,26 +57,28 @@ class Table:
         Raises:
             IllegalActionError: one of them is not legal.
         """
-        self.positions = [Position(self.variant, self.seed)]
+        self.positions = [Position.from_text(self.start) if self.start else Position(self.variant, self.seed)]
         actions, self.actions = self.actions, []
         for action in actions:
             self._add(action)
 
     @classmethod
-    def new(cls, variant: Variant, players: Sequence[str], seed: int | None = None) -> "Table":
-        """A table with a fresh deal and fresh tokens."""
+    def new(cls, variant: Variant, players: Sequence[str], seed: int | None = None, start: str = "") -> "Table":
+        """A table with fresh tokens, and a fresh deal unless a seed or a position to start from is given."""
         seed = secrets.randbits(63) if seed is None else seed
         people = [player == PERSON for player in players]
         tokens = tuple(secrets.token_urlsafe(24) if person else "" for person in people)
         watch = "" if any(people) else secrets.token_urlsafe(24)
-        return cls(secrets.token_urlsafe(12), variant, seed, tuple(players), tokens, watch)
+        return cls(secrets.token_urlsafe(12), variant, seed, tuple(players), tokens, watch, start=start)
 
     @classmethod
     def of_record(cls, record: GameRecord) -> "Table":
         """A table on which a record is looked at."""
         nobody = ("",) * record.variant.num_players
         watch, name = secrets.token_urlsafe(24), secrets.token_urlsafe(12)
-        return cls(name, record.variant, record.seed, nobody, nobody, watch, list(record.actions), tags=record.tags)
+        start = record.start.to_text() if record.start else ""
+        actions = list(record.actions)
+        return cls(name, record.variant, record.seed, nobody, nobody, watch, actions, start=start, tags=record.tags)
 
     def head(self) -> str:
         """All but the decisions, as JSON."""
@@ -85,6 +89,7 @@ class Table:
                 "players": self.players,
                 "tokens": self.tokens,
                 "watch": self.watch,
+                "start": self.start,
                 "tags": self.tags,
             }
         )
@@ -102,6 +107,7 @@ class Table:
             saved["watch"],
             list(actions),
             created,
+            saved.get("start", ""),
             saved["tags"],
         )
 
@@ -214,7 +220,8 @@ class Table:
     def record(self) -> GameRecord:
         """The game record; shows everything."""
         tags = self.tags or {f"player{seat}": player for seat, player in enumerate(self.players) if player}
-        return GameRecord.from_actions(self.variant, self.seed, self.actions, tags)
+        start = self.positions[0] if self.start else None
+        return GameRecord.from_actions(self.variant, self.seed, self.actions, tags, start)
 
 
 def view(table: Table, viewer: int | None, ply: int | None = None) -> dict[str, object]:
@@ -251,6 +258,8 @@ def view(table: Table, viewer: int | None, ply: int | None = None) -> dict[str, 
         can_take_back = False
     return {
         "title": variant.game.title,
+        "cooperative": variant.game.cooperative,
+        "editable": viewer is None or table.position.over,
         "variant": variant.spec,
         "players": table.players,
         "viewer": viewer,

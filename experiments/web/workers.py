@@ -2,16 +2,20 @@
 
 import multiprocessing
 import signal
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from agents.registry import make_agent
 from samurai_env import Position, parse_variant
 from samurai_env.agent_api import Agent, decision_keys
 
 AGENTS_KEPT = 16  # in each process
+LONGEST_LINE, LEAST_VISITS = 6, 3
 
 
 @lru_cache(AGENTS_KEPT)
@@ -27,18 +31,20 @@ def choose(spec: str, saved: bytes) -> int:
 
 
 def judge(spec: str, saved: bytes) -> dict[str, Any]:
-    """What an agent thinks of a position.
+    """What an agent thinks of a position that lies open.
 
     Returns:
-        `values`: the expected return of each seat, None if the agent does not search. `actions`: id, share of the
-        visits (1 for the choice of an agent without a search), prior and value for the seat to move, best first.
+        `values`: the expected return of each seat: of the agent's search, else of the game's heuristic value; None if
+        there is neither. `actions`: id, share of the visits (1 for the choice of an agent without a search), prior and
+        value for the seat to move, best first. `line`: ids of the best line as far as it was looked into.
     """
     position = Position.restore(saved)
     agent: Any = _agent(spec, position.variant.spec)
     keys = decision_keys(position.states["seed"], position.states["steps"], position.seat)
     if not hasattr(agent, "search"):
         action = int(agent.act(position.states, keys)[0])
-        return {"values": None, "actions": [{"id": action, "share": 1.0, "visits": 0, "prior": None, "value": None}]}
+        chosen = {"id": action, "share": 1.0, "visits": 0, "prior": None, "value": None}
+        return {"values": _heuristic_values(position), "actions": [chosen], "line": [action]}
     result = agent.search(position.states, keys)
     visits = result.visits[0]
     priors, values = _root(agent, position)
@@ -53,21 +59,58 @@ def judge(spec: str, saved: bytes) -> dict[str, Any]:
         for action in position.legal_actions()
     ]
     found.sort(key=lambda entry: -entry["visits"])
-    return {"values": [float(value) for value in result.values[0]], "actions": found}
+    line = _line(agent, position) or [found[0]["id"]]
+    return {"values": [float(value) for value in result.values[0]], "actions": found, "line": line}
+
+
+def _heuristic_values(position: Position) -> list[float] | None:
+    """The game's own estimate of the returns, None if it has none."""
+    if position.variant.game.kernels.heuristic_value is None:
+        return None
+    values = np.zeros(position.variant.num_players)
+    position.variant.game.kernels.heuristic_value(position.states[0], values)
+    return [float(value) for value in values]
+
+
+def _tree(agent: Any) -> Any:
+    """The tree of an agent's last search, None if it keeps none."""
+    nodes = getattr(getattr(agent, "_work", None), "nodes", None)
+    return None if nodes is None or len(nodes) == 0 else nodes[0]
+
+
+def _children(tree: Any, parent: int) -> Iterator[int]:
+    child = int(tree[parent]["child"])
+    while child >= 0:
+        yield child
+        child = int(tree[child]["sibling"])
+
+
+def _line(agent: Any, position: Position) -> list[int]:
+    """The most visited actions one after the other, as far as they are legal here and were visited several times."""
+    tree, node, at = _tree(agent), 0, position.clone()
+    line: list[int] = []
+    while tree is not None and len(line) < LONGEST_LINE and not at.over:
+        node = max(_children(tree, node), key=lambda one: (tree[one]["visits"], -tree[one]["action"]), default=-1)
+        if node < 0 or (line and tree[node]["visits"] < LEAST_VISITS):
+            break
+        action = int(tree[node]["action"])
+        if action not in at.legal_actions():
+            break
+        line.append(action)
+        at.step(action)
+    return line
 
 
 def _root(agent: Any, position: Position) -> tuple[dict[int, float], dict[int, float]]:
     """Priors, and values for the seat to move, of the actions at the root of the last search, as far as it kept it."""
-    nodes = getattr(getattr(agent, "_work", None), "nodes", None)
-    if nodes is None or len(nodes) == 0:
+    tree = _tree(agent)
+    if tree is None:
         return {}, {}
-    tree, seat = nodes[0], position.seat
     priors = {action: float(tree[0]["prior"][action]) for action in position.legal_actions()}
-    values, child = {}, int(tree[0]["child"])
-    while child >= 0:
+    values = {}
+    for child in _children(tree, 0):
         node = tree[child]
-        values[int(node["action"])] = float(node["value"][seat] / max(1, node["visits"]))
-        child = int(node["sibling"])
+        values[int(node["action"])] = float(node["value"][position.seat] / max(1, node["visits"]))
     return priors, values
 
 

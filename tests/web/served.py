@@ -51,9 +51,9 @@ class Served:
 
 
 @contextmanager
-def served(store, agents=("random", "greedy", "mcts:20"), in_process=True):
+def served(store, agents=("random", "greedy", "mcts:20"), in_process=True, folders=()):
     """A server; its agents think in this process unless told otherwise."""
-    app = make_app(Settings(tuple(agents), store, 1))
+    app = make_app(Settings(tuple(agents), store, 1, tuple(folders)))
     # At the end, requests that wait for news are cut off after a second, which uvicorn logs as errors.
     config = uvicorn.Config(app, port=0, log_level="critical", lifespan="on", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)

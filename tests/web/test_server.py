@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pytest
 
+from experiments.web.app import STATIC
 from experiments.web.table import Table, TableError
 from samurai_env import make_variant, parse_variant
 from samurai_env.game_record import GameRecord
@@ -29,6 +30,9 @@ VARIANTS = (
 def server(tmp_path_factory):
     with served(tmp_path_factory.mktemp("web") / "tables.sqlite") as running:
         yield running
+
+
+SCRIPTS = [path.stem for path in STATIC.glob("*.js")]
 
 
 def play_on(server, tokens, decisions, seed=0):
@@ -273,7 +277,7 @@ def test_the_page_loads_nothing_from_elsewhere(server):
     for path in (
         "/",
         "/static/style.css",
-        *(f"/static/{name}.js" for name in ("main", "lobby", "table", "picture", "analysis", "api", "dom")),
+        *(f"/static/{name}.js" for name in SCRIPTS),
     ):
         status, _, body = server.raw("GET", path)
         assert status == 200

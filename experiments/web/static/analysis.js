@@ -1,151 +1,166 @@
-// What an agent thinks: of one position, and of a whole game.
+// What agents think: of one position, and of a whole game; several judges side by side.
 
 import { call } from "./api.js";
+import { lines } from "./chart.js";
 import { el, tell } from "./dom.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const BLUNDERS = 5; // marked in a game
+const LEAST_DROP = 0.05; // of the chance to win
 
-export function analysis(box, token, now, go, shares) {
+export function analysis(box, token, now, go, mark) {
   let stopped = new AbortController();
-  const curves = new Map(); // by judge: by decision, what it found
-  const judges = el("select", { id: "judge", "aria-label": "Judge" });
-  const one = el("button", { type: "button", id: "analyse", onclick: analyseOne }, "Analyse position");
-  const all = el("button", { type: "button", id: "analyse-game", onclick: analyseAll }, "Whole game");
+  let working = false;
+  const found = new Map(); // by judge: by decision, what it found
+  const judges = el("fieldset", { class: "judges", id: "judges" }, el("legend", {}, "Judges"));
+  const one = el("button", { type: "button", id: "analyse", onclick: () => work([now().shown.ply]) }, "Analyse position");
+  const all = el("button", { type: "button", id: "analyse-game", onclick: () => work([0, ...now().view.moves.map((move) => move.ply)]) }, "Whole game");
+  const stop = el("button", { type: "button", id: "stop", hidden: true, onclick: halt }, "Stop");
   const progress = el("progress", { max: 1, value: 0, hidden: true, "aria-label": "Positions analysed" });
+  const seat = el("select", { id: "chance-of", "aria-label": "Whose chance to win", hidden: true, onchange: plot });
   const rows = el("div", { class: "rows" });
-  const chart = el("div", { class: "chart" });
-  box.append(el("h2", {}, "Analysis"), el("div", { class: "tools" }, judges, one, all), progress, chart, rows);
+  const chart = el("div", { id: "chances" });
+  box.append(el("h2", {}, "Analysis"), judges, el("div", { class: "tools" }, one, all, stop, seat), progress, chart, rows);
   call("offers").then((offers) => {
-    for (const agent of offers.agents.filter((name) => name !== "random")) judges.append(el("option", { value: agent }, agent));
-    judges.value = offers.agents.at(-1);
+    const offered = offers.agents.filter((name) => name !== "random");
+    for (const agent of offered) {
+      const choice = el("input", { type: "checkbox", name: "judge", value: agent, id: `judge-${agent}`, checked: agent === offered.at(-1), onchange: () => (plot(), list(now().shown.ply)) });
+      judges.append(el("label", { for: choice.id }, choice, ` ${agent}`));
+    }
   }, () => {});
 
-  async function ask(ply) {
-    return call("analyse", { token, body: { ply, judge: judges.value }, signal: stopped.signal });
-  }
+  const chosen = () => [...judges.querySelectorAll("input:checked")].map((one_) => one_.value);
+  const of = (judge) => {
+    if (!found.has(judge)) found.set(judge, new Map());
+    return found.get(judge);
+  };
 
-  async function analyseOne() {
-    const { shown } = now();
-    one.disabled = true;
+  async function work(plies) {
+    if (working) return;
+    const asked = chosen();
+    if (!asked.length) return tell("choose a judge");
+    working = one.disabled = all.disabled = true;
+    stop.hidden = progress.hidden = false;
+    const tasks = asked.flatMap((judge) => plies.filter((ply) => !of(judge).has(ply)).map((ply) => [judge, ply]));
+    let done = 0;
+    progress.value = 0;
     try {
-      const found = await ask(shown.ply);
-      if (now().shown.ply === shown.ply) list(found);
+      // Two at a time, as many as a server of the usual size can think about at once.
+      const queue = tasks[Symbol.iterator]();
+      const signal = stopped.signal;
+      const next = async () => {
+        for (const [judge, ply] of queue) {
+          of(judge).set(ply, await call("analyse", { token, body: { ply, judge }, signal }));
+          progress.value = ++done / tasks.length;
+          if (plies.length > 1 && done % 4 === 0) plot();
+        }
+      };
+      await Promise.all([next(), next()]);
     } catch (error) {
       if (error.name !== "AbortError") tell(error.message);
+      halt();
     }
-    one.disabled = false;
-  }
-
-  function list(found) {
-    shares(found.actions);
-    if (!found.actions.length) return rows.replaceChildren(el("p", {}, "The game is over."));
-    const head = el("tr", {}, ...["Move", "Visits", "Prior", "Value"].map((name) => el("th", { scope: "col" }, name)));
-    const body = found.actions.slice(0, 12).map((action) =>
-      el(
-        "tr",
-        {},
-        el("td", {}, action.label),
-        el("td", {}, el("meter", { min: 0, max: 1, value: action.share, "aria-label": "share of the visits" }), ` ${Math.round(100 * action.share)}%`),
-        el("td", {}, action.prior === null || action.prior === undefined ? "–" : `${Math.round(100 * action.prior)}%`),
-        el("td", {}, action.value === null || action.value === undefined ? "–" : action.value.toFixed(2)),
-      ),
-    );
-    const values = found.values ? found.values.map((value, seat) => `seat ${seat}: ${value.toFixed(2)}`).join(", ") : "this judge does not estimate values";
-    rows.replaceChildren(el("p", {}, `Expected returns: ${values}`), el("table", {}, el("thead", {}, head), el("tbody", {}, ...body)));
+    working = one.disabled = all.disabled = false;
+    stop.hidden = progress.hidden = true;
+    if (plies.length > 1) plot();
+    list(now().shown.ply);
     return undefined;
   }
 
-  async function analyseAll() {
-    if (all.textContent === "Stop") return stop();
-    const { view } = now();
-    const plies = [0, ...view.moves.map((move) => move.ply)];
-    const judge = judges.value;
-    const found = curves.get(judge) || new Map();
-    curves.set(judge, found);
-    all.textContent = "Stop";
-    progress.hidden = false;
-    try {
-      for (const [number, ply] of plies.entries()) {
-        if (!found.has(ply)) found.set(ply, await ask(ply));
-        progress.value = (number + 1) / plies.length;
-        if (number % 4 === 3 || number + 1 === plies.length) plot();
-      }
-    } catch (error) {
-      if (error.name !== "AbortError") tell(error.message);
-    }
-    all.textContent = "Whole game";
-    progress.hidden = true;
-    plot();
-    return undefined;
-  }
-
-  function stop() {
+  function halt() {
     stopped.abort();
     stopped = new AbortController();
   }
 
-  // The largest drops of the mover's own value.
-  function blunders(found, view) {
+  const percent = (share) => (share === null || share === undefined ? "–" : `${Math.round(100 * share)}%`);
+
+  function list(ply) {
+    const known = chosen().filter((judge) => found.get(judge)?.has(ply));
+    if (!known.length) {
+      rows.replaceChildren();
+      return mark([], []);
+    }
+    const first = of(known[0]).get(ply);
+    mark(first.actions, first.line);
+    rows.replaceChildren(...known.map((judge) => opinion(judge, of(judge).get(ply))));
+    return undefined;
+  }
+
+  function opinion(judge, entry) {
+    const { view } = now();
+    const box_ = el("div", { class: "opinion", "data-judge": judge }, el("h3", {}, judge));
+    if (entry.chances) {
+      const words = view.cooperative ? `Chance to win: ${percent(entry.chances[0])}` : `Chance to win: ${entry.chances.map((chance, i) => `seat ${i} ${percent(chance)}`).join(", ")}`;
+      box_.append(el("p", {}, words));
+    } else box_.append(el("p", { class: "faint" }, "This judge does not estimate chances."));
+    if (entry.line.length) box_.append(el("p", {}, "Best line: ", ...entry.line.map((step, i) => el("span", { class: "step" }, `${i + 1}. ${step.label}`))));
+    if (!entry.actions.length) {
+      box_.append(el("p", {}, "The game is over."));
+      return box_;
+    }
+    const head = el("tr", {}, ...["Move", "Visits", "Prior", "Chance"].map((name) => el("th", { scope: "col" }, name)));
+    const seats = view.players.length;
+    const chance = (value) => (value === null || value === undefined ? "–" : percent(view.cooperative ? value : (value * (seats - 1) + 1) / seats));
+    const body = entry.actions.slice(0, 10).map((action) =>
+      el("tr", {}, el("td", {}, action.label), el("td", {}, el("meter", { min: 0, max: 1, value: action.share, "aria-label": "share of the visits" }), ` ${percent(action.share)}`), el("td", {}, percent(action.prior)), el("td", {}, chance(action.value))),
+    );
+    box_.append(el("table", {}, el("thead", {}, head), el("tbody", {}, ...body)));
+    return box_;
+  }
+
+  // The largest drops of the mover's own chance.
+  function blunders(entries, view) {
     const drops = [];
     let before = 0;
     for (const move of view.moves) {
-      const [old, next] = [found.get(before)?.values, found.get(move.ply)?.values];
-      if (old && next) drops.push({ ...move, drop: old[move.seat] - next[move.seat] });
+      const [old, next] = [entries.get(before)?.chances, entries.get(move.ply)?.chances];
+      if (old && next) drops.push({ ...move, drop: old[move.seat] - next[move.seat], at: next[move.seat] });
       before = move.ply;
     }
-    return drops.filter((move) => move.drop > 0.1).sort((a, b) => b.drop - a.drop).slice(0, BLUNDERS);
+    return drops.filter((move) => move.drop > LEAST_DROP).sort((a, b) => b.drop - a.drop).slice(0, BLUNDERS);
   }
 
   function plot() {
-    const { view } = now();
-    const [width, height] = [320, 150];
-    const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    svg.setAttribute("role", "img");
-    const x = (ply) => 4 + ((width - 8) * ply) / Math.max(1, view.count);
-    const lines = [...curves].flatMap(([judge, found]) => view.players.map((_, seat) => ({ judge, found, seat })));
-    const values = lines.flatMap(({ found, seat }) => [...found.values()].map((one) => one.values?.[seat] ?? 0));
-    const [low, high] = [Math.min(-1, ...values), Math.max(1, ...values)];
-    const y = (value) => 6 + ((height - 12) * (high - value)) / (high - low);
-    add(svg, "line", { x1: 0, x2: width, y1: y(0), y2: y(0), class: "zero" });
-    let number = 0;
-    let last = null;
-    for (const { judge, found, seat } of lines) {
-      if (judge !== last) number += last === null ? 0 : 1;
-      last = judge;
-      const points = [...found].filter(([, one]) => one.values).sort((a, b) => a[0] - b[0]).map(([ply, one]) => `${x(ply)},${y(one.values[seat])}`);
-      add(svg, "polyline", { points: points.join(" "), class: `curve s${seat % 4} j${number % 3}` });
+    const { view, shown } = now();
+    const shownJudges = chosen().filter((judge) => [...(found.get(judge)?.values() || [])].filter((entry) => entry.chances).length > 1);
+    if (!shownJudges.length) return chart.replaceChildren();
+    const several = shownJudges.length > 1;
+    if (!seat.childElementCount) {
+      if (!view.cooperative) seat.append(el("option", { value: "all" }, "all seats"), ...view.players.map((_, i) => el("option", { value: i }, `seat ${i}`)));
+      else seat.append(el("option", { value: 0 }, "everybody"));
     }
-    const found = curves.get(judges.value) || new Map();
-    const marked = blunders(found, view);
-    for (const move of marked) {
-      const at = found.get(move.ply).values[move.seat];
-      add(svg, "circle", { cx: x(move.ply), cy: y(at), r: 5, class: "blunder" });
+    seat.hidden = view.cooperative;
+    if (several && seat.value === "all") seat.value = 0;
+    const seats = seat.value === "all" ? view.players.map((_, i) => i) : [Number(seat.value)];
+    const series = [];
+    const items = [];
+    for (const [number, judge] of shownJudges.entries()) {
+      const entries = [...of(judge)].filter(([, entry]) => entry.chances);
+      const drops = blunders(of(judge), view);
+      for (const i of seats)
+        series.push({
+          label: `${view.cooperative ? "" : `seat ${i}`}${several ? ` ${judge}` : ""}`.trim() || judge,
+          points: entries.map(([ply, entry]) => [ply, entry.chances[i]]),
+          style: several ? `s${number % 4} j${number % 3}` : `s${i % 4}`,
+          marks: drops.filter((move) => move.seat === i || view.cooperative).map((move) => [move.ply, move.at, move.text]),
+        });
+      for (const move of drops)
+        items.push(el("li", {}, el("button", { type: "button", class: "link", onclick: () => go(move.ply) }, `${several ? `${judge}: ` : ""}seat ${move.seat}: ${move.text} (−${Math.round(100 * move.drop)} points)`)));
     }
-    svg.setAttribute("aria-label", `Expected return of each seat over the game, judged by ${[...curves.keys()].join(" and ")}`);
-    svg.addEventListener("click", (event) => {
-      const at = svg.getBoundingClientRect();
-      go(Math.round(((event.clientX - at.x) / at.width) * view.count));
-    });
-    const items = marked.map((move) =>
-      el("li", {}, el("button", { type: "button", class: "link", onclick: () => go(move.ply) }, `seat ${move.seat}: ${move.text} (−${move.drop.toFixed(2)})`)),
-    );
-    chart.replaceChildren(svg, items.length ? el("p", {}, "Largest drops:") : "", el("ol", { class: "plain" }, ...items));
+    const label = `Chance to win over the game, judged by ${shownJudges.join(" and ")}`;
+    chart.replaceChildren(lines(series, { label, pick: (ply) => go(nearest(ply)), most: view.count, now: shown.ply }), items.length ? el("p", {}, "Largest drops:") : "", el("ol", { class: "plain drops" }, ...items));
+    return undefined;
+  }
+
+  function nearest(ply) {
+    const ends = [0, ...now().view.moves.map((move) => move.ply)];
+    return ends.reduce((best, end) => (Math.abs(end - ply) < Math.abs(best - ply) ? end : best), 0);
   }
 
   return {
-    stop,
+    stop: halt,
     moved(ply) {
-      const found = curves.get(judges.value)?.get(ply);
-      if (found) list(found);
-      else rows.replaceChildren();
+      if (chart.childElementCount) plot();
+      list(ply);
     },
   };
-}
-
-function add(parent, name, attributes) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  parent.append(element);
 }

@@ -31,3 +31,17 @@ export function download(name, blob) {
   link.remove();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
+
+export async function copyText(words) {
+  try {
+    await navigator.clipboard.writeText(words);
+  } catch {
+    const area = el("textarea", { readonly: true, class: "quiet", "aria-label": "to be copied" });
+    area.value = words;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  tell("copied");
+}

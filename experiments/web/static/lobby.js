@@ -22,6 +22,7 @@ export function lobby(main) {
         el("h2", {}, "Who plays"),
         places,
         el("details", {}, el("summary", {}, "Rules and options"), options),
+        el("p", { class: "faint" }, "Ratings are the leaderboard's (greedy is 0), times are of one decision there."),
         el("button", { class: "big", type: "submit" }, "Start the game"),
       );
       choose();
@@ -48,33 +49,53 @@ export function lobby(main) {
     places.replaceChildren(
       ...Array.from({ length: Number(number.value) }, (_, seat) => {
         const select = el("select", { id: `seat-${seat}`, class: "seat" }, el("option", { value: PERSON }, "a person"));
-        for (const agent of offers.agents) select.append(el("option", { value: agent }, `agent ${agent}`));
+        for (const agent of offers.agents) select.append(el("option", { value: agent }, agent));
         select.value = seat === 0 ? PERSON : strongest;
         return field(`Seat ${seat}`, select);
       }),
     );
+    measure();
+  }
+  function variant() {
+    const words = [game().name, `players=${number.value}`];
+    for (const select of options.querySelectorAll("select")) words.push(`${select.dataset.option}=${select.value}`);
+    return words.join(" ");
+  }
+  // Names alone say little to a newcomer: what the leaderboard measured stands beside them.
+  async function measure() {
+    const asked = variant();
+    try {
+      const found = await call(`strengths?variant=${encodeURIComponent(asked)}`);
+      if (asked !== variant()) return;
+      for (const option of places.querySelectorAll("option")) {
+        const known = found[option.value];
+        if (known) option.textContent = `${option.value} · ${known.rating}${known.time ? ` · ${known.time}` : ""}`;
+      }
+    } catch {
+      // the names are enough
+    }
   }
   async function start(event) {
     event.preventDefault();
-    const words = [game().name, `players=${number.value}`];
-    for (const select of options.querySelectorAll("select")) words.push(`${select.dataset.option}=${select.value}`);
     const players = [...places.querySelectorAll("select")].map((select) => select.value);
     try {
-      open(await call("tables", { body: { variant: words.join(" "), players } }), game().title);
+      open(await call("tables", { body: { variant: variant(), players } }), game().title);
     } catch (error) {
       tell(error.message);
     }
   }
 }
 
-export function open(made, title) {
+export function open(made, title, replace = false) {
   const own = made.seats.findIndex((token) => token);
   const people = made.seats.filter((token) => token).length;
   made.seats.forEach((token, seat) => {
     if (token) remember({ token, title: `${title}, seat ${seat}`, at: Date.now(), guests: people > 1 ? made.seats : null });
   });
   if (made.watch) remember({ token: made.watch, title: `${title}, watching`, at: Date.now() });
-  location.hash = `#/t/${own >= 0 ? made.seats[own] : made.watch}`;
+  const hash = `#/t/${own >= 0 ? made.seats[own] : made.watch}`;
+  if (replace) location.replace(hash); // so that Back leads to what was before
+  else location.hash = hash;
 }
 
 export function opener(main) {

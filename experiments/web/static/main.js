@@ -1,6 +1,9 @@
-// Which page is shown: #/ the lobby, #/open a record, #/t/TOKEN a table.
+// Which page is shown: #/ the lobby, #/open a record, #/t/TOKEN a table, #/set[/POSITION] a position to be set up,
+// #/p/POSITION a position to be analysed, #/results tournaments and training.
 
 import { lobby, opener } from "./lobby.js";
+import { progress } from "./progress.js";
+import { position, setup } from "./setup.js";
 import { table } from "./table.js";
 
 const main = document.getElementById("main");
@@ -10,7 +13,14 @@ function route() {
   leave();
   main.replaceChildren();
   const [, page, token] = location.hash.split("/");
-  leave = (page === "t" && token ? table(main, token) : page === "open" ? opener(main) : lobby(main)) || (() => {});
+  const pages = {
+    t: () => (token ? table(main, token) : lobby(main)),
+    open: () => opener(main),
+    set: () => setup(main, token),
+    p: () => void position(main, token || ""),
+    results: () => progress(main),
+  };
+  leave = (pages[page] || (() => lobby(main)))() || (() => {});
   window.scrollTo(0, 0);
 }
 

@@ -1,5 +1,7 @@
 // The picture of a position: lit where something can be clicked.
 
+import { svgElement } from "./chart.js";
+
 const NARROW = 620; // pixels, below which the panels of the picture stand one below the other
 
 const labels = new WeakMap(); // by box: what its targets were called when last drawn; what has changed flashes
@@ -103,6 +105,27 @@ export function addShares(box, actions) {
       group.append(circle, words);
       target.parentNode.append(group);
     }
+  }
+}
+
+// A line of play: numbers on the places that it names, one after the other, joined by arrows.
+export function addLine(box, line) {
+  for (const old of box.querySelectorAll(".line")) old.remove();
+  const numbers = new Map();
+  for (const [i, step] of line.entries()) for (const target of step.targets.slice(0, 1)) numbers.set(target, [...(numbers.get(target) || []), i + 1]);
+  for (const picture of box.querySelectorAll(".picture")) {
+    const group = svgElement("g", { class: "line" });
+    const points = [];
+    for (const [target, steps] of numbers) {
+      const place = picture.querySelector(`[data-target="${CSS.escape(target)}"]`);
+      if (!place) continue;
+      const [x, y] = middle(place);
+      points.push([x, y]);
+      svgElement("circle", { cx: x, cy: y, r: 9 }, group);
+      svgElement("text", { x, y: y + 4, "font-size": 12, "text-anchor": "middle" }, group, steps.join(","));
+    }
+    if (points.length > 1) group.prepend(svgElement("polyline", { points: points.map((point) => point.join(",")).join(" ") }));
+    if (points.length) picture.append(group);
   }
 }
 

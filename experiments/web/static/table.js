@@ -2,8 +2,8 @@
 
 import { analysis } from "./analysis.js";
 import { call, remember, remembered } from "./api.js";
-import { download, el, say, tell } from "./dom.js";
-import { addShares, draw, step } from "./picture.js";
+import { copyText, download, el, say, tell } from "./dom.js";
+import { addLine, addShares, draw, step } from "./picture.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
@@ -102,16 +102,7 @@ export function table(main, token) {
       if (!guest || guest === token) return null;
       const link = `${location.origin}/#/t/${guest}`;
       const input = el("input", { type: "text", readonly: true, value: link, id: `link-${seat}`, onfocus: () => input.select() });
-      const copy = async () => {
-        input.select();
-        try {
-          await navigator.clipboard.writeText(link);
-          say("copied");
-        } catch {
-          document.execCommand("copy");
-        }
-      };
-      return el("div", { class: "field" }, el("label", { for: input.id }, `Seat ${seat}`), input, button("Copy", `Copy the link of seat ${seat}`, copy));
+      return el("div", { class: "field" }, el("label", { for: input.id }, `Seat ${seat}`), input, button("Copy", `Copy the link of seat ${seat}`, () => copyText(link)));
     });
     const words = el("p", { class: "faint" }, "Whoever has a link plays that seat and sees its hand; send it to one person.");
     tablets.after(el("details", { class: "invite" }, el("summary", {}, "Links for the other seats"), words, ...links.filter(Boolean)));
@@ -292,7 +283,9 @@ export function table(main, token) {
     if (isReplay()) {
       items.push(button("GIF", "Save the whole game as a moving picture", () => film("gif")), button("Page", "Save the game as a page that can be mailed", () => film("html")));
       items.push(button("Record", "Save the game record", record), button("Play from here", "Start a game from this position", branch));
-      if (!analyser) analyser = analysis(judge, token, () => ({ view, shown }), go, (actions) => addShares(box, actions));
+      items.push(button("Edit", "Set up a position from this one", () => withPosition((word) => (location.hash = `#/set/${word}`))));
+      items.push(button("Copy link", "Copy a link to this position", () => withPosition((word) => copyText(`${location.origin}/#/p/${word}`))));
+      if (!analyser) analyser = analysis(judge, token, () => ({ view, shown }), go, (actions, line) => (addShares(box, actions), addLine(box, line)));
     }
     tools.replaceChildren(...items);
   }
@@ -317,6 +310,14 @@ export function table(main, token) {
   async function record() {
     try {
       download("game.txt", await call("record", { token }));
+    } catch (error) {
+      tell(error.message);
+    }
+  }
+
+  async function withPosition(use) {
+    try {
+      use((await call(`position?ply=${shown.ply}`, { token })).position);
     } catch (error) {
       tell(error.message);
     }

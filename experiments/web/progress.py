@@ -1,0 +1,153 @@
+"""Tournaments and training beside the table: what the leaderboard measured, and folders named at the server's start."""
+
+import math
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from agents.best import measured
+from experiments.common.markdown import RESULTS, variant_title
+from experiments.evaluation.matchups import Results
+from experiments.evaluation.standings import duration, rating_text, standings
+from samurai_env import Variant, parse_variant
+from samurai_env.core.texts import one_line
+from samurai_env.files.json_reader import read_json
+
+LARGEST = 2**23  # bytes of a network's card
+RESULT_FILE, CARD = "results.json", "model.json"
+
+
+class Notes(Struct, frozen=True):
+    """What a network's card says of its training."""
+
+    curve: list[dict[str, float]] = []
+    steps: int = 0
+
+
+class Card(Struct):
+    """The part of a network's card that is shown."""
+
+    variant: str = ""
+    notes: Notes = Notes()
+
+
+def strengths(variant: Variant, agents: tuple[str, ...]) -> dict[str, dict[str, object]]:
+    """What the leaderboard measured of agents in a variant, with the usual options if it has not the others.
+
+    Returns:
+        By spec: `rating` (the win rate in a cooperative game) as text, and `time`, of a decision.
+    """
+    known = measured().variants
+    beginning = f"{variant.game.name} players={variant.num_players} "
+    rows = known.get(variant.spec) or next((rows for spec, rows in known.items() if spec.startswith(beginning)), [])
+    return {
+        row.spec: {
+            "rating": f"{row.strength:.0%} won" if variant.game.cooperative else f"rating {row.strength:+.0f}",
+            "time": "" if row.seconds is None else duration(row.seconds),
+        }
+        for row in rows
+        if row.spec in agents
+    }
+
+
+def boards(folders: tuple[Path, ...]) -> dict[str, Path]:
+    """Tournaments with results, by name: the leaderboard's, then those in the folders."""
+    found = {folder.name: folder for folder in sorted(RESULTS.glob("ladder-*")) if (folder / RESULT_FILE).exists()}
+    return found | {str(folder): folder for folder in folders if (folder / RESULT_FILE).exists()}
+
+
+def table_of(name: str, folder: Path) -> dict[str, Any]:
+    """A tournament's table: `agents` best first, with rating and time, and `cells`, the share of the row's agent."""
+    path = folder / RESULT_FILE
+    return _table(name, path, path.stat().st_mtime_ns)
+
+
+@lru_cache(32)
+def _table(name: str, path: Path, changed: int) -> dict[str, Any]:
+    results = Results(path)
+    listed = tuple(dict.fromkeys(agent for pair in results.matchups for agent in pair))
+    found = standings(results, listed)
+    cells: dict[str, dict[str, dict[str, object]]] = {}
+    for (one, other), share in found.shares.items():
+        text = str(share).strip()
+        cells.setdefault(one, {})[other] = {"share": share.mean, "text": text, "deals": found.deals[one, other]}
+        if found.variant.num_players == 2 and (other, one) not in found.shares:  # the same games, seen from there
+            text = f"{1 - share.mean:.1%} [{1 - share.high:.1%}, {1 - share.low:.1%}]"
+            deals = found.deals[one, other]
+            cells.setdefault(other, {})[one] = {"share": 1 - share.mean, "text": text, "deals": deals}
+    return {
+        "name": name,
+        "title": variant_title(results.variant),
+        "variant": results.variant,
+        "par": 1 / found.variant.num_players,
+        "agents": [
+            {
+                "spec": agent,
+                "rating": rating_text(*found.ratings[agent]) if agent in found.ratings else "",
+                "alpha_rank": f"{found.masses[agent]:.0%}" if agent in found.masses else "",
+                "time": duration(found.seconds[agent]) if agent in found.seconds else "",
+            }
+            for agent in found.agents
+        ],
+        "cells": cells,
+    }
+
+
+def games_of(folder: Path, one: str, other: str) -> list[dict[str, float]]:
+    """The games behind a cell: deal, seat of the one, its win share.
+
+    Raises:
+        ValueError: these two have not met.
+    """
+    results = Results(folder / RESULT_FILE)
+    turned = (one, other) not in results.matchups or not results.matchups[one, other].deals
+    pair = (other, one) if turned else (one, other)
+    if pair not in results.matchups or (turned and parse_variant(results.variant).num_players != 2):
+        raise ValueError(f"{one_line(one, 60)} and {one_line(other, 60)} have not met there")
+    games = []
+    for deal, shares in sorted(results.matchups[pair].deals.items()):
+        for seat, share in enumerate(shares):
+            games.append({"deal": deal, "seat": 1 - seat if turned else seat, "share": 1 - share if turned else share})
+    return games
+
+
+def game_of(folder: Path, one: str, other: str, deal: int, seat: int) -> tuple[Variant, list[str], int]:
+    """The variant, players by seat and seed of a game behind a cell.
+
+    Raises:
+        ValueError: that game has not been played.
+    """
+    if not any(game["deal"] == deal and game["seat"] == seat for game in games_of(folder, one, other)):
+        raise ValueError(f"deal {deal} was not played there with that agent on seat {seat}")
+    results = Results(folder / RESULT_FILE)
+    variant = parse_variant(results.variant)
+    first = int(results.origin["deal_seeds"].split()[0])  # "N + number of the deal"
+    return variant, [one if i == seat else other for i in range(variant.num_players)], first + deal
+
+
+def runs(folders: tuple[Path, ...]) -> list[dict[str, Any]]:
+    """Curves of training runs as far as they have come: by run `name`, `variant`, `steps`, and `curves` by entry."""
+    found: list[dict[str, Any]] = []
+    for folder in folders:
+        path = folder / CARD
+        if not path.exists():
+            continue
+        try:
+            card = read_json(path, Card, LARGEST)
+        except ValueError as error:
+            found.append({"name": str(folder), "error": one_line(error), "curves": {}})
+            continue
+        points = [p for p in card.notes.curve if math.isfinite(p.get("steps", math.nan))]
+        names = dict.fromkeys(key for point in points for key in point if key.startswith("win_"))
+        curves = {
+            name.removeprefix("win_share_").replace("win_rate", "together"): [
+                [point["steps"], point[name]] for point in points if name in point and math.isfinite(point[name])
+            ]
+            for name in names
+        }
+        found.append(
+            {"name": str(folder), "variant": card.variant, "steps": card.notes.steps, "curves": curves, "error": ""}
+        )
+    return found

@@ -1,0 +1,119 @@
+// Tournaments and training beside the table: the leaderboard, and the folders that the server was started with.
+
+import { call } from "./api.js";
+import { el, tell } from "./dom.js";
+import { open } from "./lobby.js";
+import { lines } from "./chart.js";
+
+const REFRESH = 5000; // milliseconds between two looks at the runs
+
+export function progress(main) {
+  document.title = "Results";
+  const away = new AbortController();
+  const boards = el("select", { id: "board-name", "aria-label": "Tournament", onchange: () => show(boards.value) });
+  const table = el("div", { class: "rows", id: "payoff" });
+  const games = el("div", { id: "games" });
+  const runs = el("div", { id: "runs", class: "fields wide" });
+  main.append(
+    el(
+      "div",
+      { class: "pages" },
+      el("section", { class: "card" }, el("h1", {}, "Tournaments"), el("div", { class: "tools" }, boards), table, games),
+      el("section", { class: "card" }, el("h2", {}, "Training"), runs),
+    ),
+  );
+  call("boards").then(
+    (found) => {
+      for (const name of found.boards) boards.append(el("option", { value: name }, name));
+      if (found.boards.length) show(found.boards[0]);
+      else table.replaceChildren(el("p", {}, "There are no results. Name folders of tournaments with --folders."));
+    },
+    (error) => tell(error.message),
+  );
+  watch();
+
+  async function show(name) {
+    games.replaceChildren();
+    table.replaceChildren(el("p", { class: "faint" }, "Reading the results"));
+    try {
+      draw(name, await call(`boards?name=${encodeURIComponent(name)}`, { signal: away.signal }));
+    } catch (error) {
+      if (error.name !== "AbortError") tell(error.message);
+    }
+  }
+
+  function draw(name, found) {
+    const specs = found.agents.map((agent) => agent.spec);
+    const head = el("tr", {}, ...["agent", "rating", "a decision", ...specs.map((_, i) => `${i + 1}`)].map((text) => el("th", { scope: "col" }, text)));
+    const rows = found.agents.map((agent, i) =>
+      el(
+        "tr",
+        {},
+        el("th", { scope: "row" }, `${i + 1}  ${agent.spec}`),
+        el("td", {}, agent.rating),
+        el("td", {}, agent.time),
+        ...specs.map((other) => cell(name, found, agent.spec, other)),
+      ),
+    );
+    table.replaceChildren(
+      el("p", {}, `${found.title}. Win share of the row's agent among copies of the column's; par is ${Math.round(100 * found.par)}%. A click on a cell shows its games.`),
+      el("table", { class: "payoff" }, el("thead", {}, head), el("tbody", {}, ...rows)),
+    );
+  }
+
+  function cell(name, found, one, other) {
+    const entry = found.cells[one]?.[other];
+    if (!entry) return el("td", {}, "");
+    const words = `${Math.round(100 * entry.share)}%`;
+    const button = el("button", { type: "button", class: "link", title: `${one} against ${other}: ${entry.text}, ${entry.deals} deals`, onclick: () => behind(name, one, other) }, words);
+    const td = el("td", { class: "cell" }, button);
+    // From orange over white to blue, with par in the middle.
+    const high = entry.share >= found.par;
+    const depth = high ? (entry.share - found.par) / (1 - found.par) : (found.par - entry.share) / found.par;
+    td.style.setProperty("--depth", `${Math.round(55 * depth)}%`);
+    td.classList.add(high ? "above" : "below");
+    return td;
+  }
+
+  async function behind(name, one, other) {
+    try {
+      const found = await call(`games?${new URLSearchParams({ name, one, other })}`, { signal: away.signal });
+      const list = found.games.slice(0, 200).map((game) =>
+        el("li", {}, el("button", { type: "button", class: "link", onclick: () => again({ name, one, other, deal: game.deal, seat: game.seat }) }, `deal ${game.deal}, seat ${game.seat}: ${Math.round(100 * game.share)}%`)),
+      );
+      games.replaceChildren(el("h2", {}, `${one} against ${other}`), el("p", { class: "faint" }, "A click plays the game again on its deal, by the same agents; their choices follow from its seed."), el("ol", { class: "games plain" }, ...list));
+      games.scrollIntoView({ block: "nearest" });
+    } catch (error) {
+      if (error.name !== "AbortError") tell(error.message);
+    }
+  }
+
+  async function again(body) {
+    try {
+      open(await call("again", { body }), `deal ${body.deal}`);
+    } catch (error) {
+      tell(error.message);
+    }
+  }
+
+  async function watch() {
+    while (!away.signal.aborted) {
+      try {
+        const found = await call("runs", { signal: away.signal });
+        runs.replaceChildren(
+          ...found.runs.map((run) => {
+            const names = Object.keys(run.curves);
+            const about = run.error || `${run.variant.split(" ").slice(0, 2).join(" ")}, ${run.steps.toLocaleString()} decisions learned from`;
+            const series = names.map((label, i) => ({ label, points: run.curves[label], style: `s${i % 4}` }));
+            return el("figure", {}, el("figcaption", {}, el("strong", {}, run.name), el("br"), about), names.length ? lines(series, { low: 0, high: 1, x: "decisions learned from", label: `Win shares of ${run.name} while it learned` }) : el("p", { class: "faint" }, "no point of a curve yet"));
+          }),
+        );
+        if (!found.runs.length) runs.replaceChildren(el("p", {}, "Name folders of runs when the server is started (--folders runs/first); their curves are shown here as they grow."));
+      } catch (error) {
+        if (error.name === "AbortError") return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, REFRESH));
+    }
+  }
+  return () => away.abort();
+}

@@ -1,0 +1,201 @@
+"""Positions set up by hand, links to positions, results and runs, over HTTP."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from experiments.web.table import Table
+from samurai_env import Position, parse_variant
+from samurai_env.editors import set_up, start
+from samurai_env.game_record import GameRecord
+from tests.web.served import Served, served
+
+SPECS = ("samurai players=2", "samurai_card players=2", "samurai_spirit players=3")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """A tournament of one deal and a training run with three points."""
+    folder = tmp_path_factory.mktemp("folders")
+    tournament, run = folder / "tournament", folder / "run"
+    tournament.mkdir()
+    run.mkdir()
+    matchup = {
+        "one": "random",
+        "others": "greedy",
+        "commits": ["c"],
+        "machines": ["m"],
+        "seconds": [0.1, 0.1],
+        "decisions": [10, 10],
+        "shares": [[0.0, 1.0], [0.0, 0.0]],
+    }
+    kept = {"variant": parse_variant("samurai_card players=2").spec, "command": "c", "versions": {}, "networks": {}}
+    kept |= {"deal_seeds": "1000000000 + number of the deal", "matchups": [matchup]}
+    (tournament / "results.json").write_text(json.dumps(kept))
+    points = [{"steps": steps, "win_share_greedy": share} for steps, share in ((0, 0.1), (5, 0.3), (9, 0.4))]
+    card = {"variant": "samurai players=2", "notes": {"steps": 9, "curve": points}}
+    (run / "model.json").write_text(json.dumps(card))
+    return tournament, run
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, folders):
+    with served(tmp_path_factory.mktemp("web") / "tables.sqlite", folders=folders) as running:
+        yield running
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_position_is_set_up_played_and_kept(server, spec):
+    first = server.call("edit", body={"variant": spec})
+    assert first["problem"] is None
+    assert set(first["clickable"]) <= {entry["target"] for entry in first["entries"]}
+    again = server.call("edit", body={"variant": spec, "values": first["values"]})
+    assert again == first
+    players = ["person"] * first["players"]
+    made = server.call("positions", body={"variant": spec, "values": first["values"], "players": players})
+    seat = next(i for i, token in enumerate(made["seats"]) if server.call("view", token)["mine"])
+    view = server.call("view", made["seats"][seat])
+    server.call("play", made["seats"][seat], {"action": view["legal"][0]["id"], "count": 0})
+    table, _ = server.server.doors[made["seats"][seat]]
+    [stored] = [kept for kept in server.server.store.tables() if kept[0] == table.name]
+    restored = Table.restore(*stored)
+    assert restored.position.hash() == table.position.hash()
+    record = GameRecord.parse(table.record().to_text())
+    assert Table.of_record(record).position.hash() == table.position.hash()
+
+
+def test_a_seat_of_a_set_up_game_sees_only_its_own(server):
+    values = start(parse_variant("samurai players=2"))
+    body = {"variant": "samurai players=2", "values": values, "players": ["person", "person"]}
+    made = server.call("positions", body=body)
+    tables = [server.server.doors[token][0] for token in made["seats"]]
+    assert str(tables[0].seed) not in json.dumps(server.call("view", made["seats"][0]))
+    for path in ("position", "position?ply=0"):
+        assert "may not know" in server.call(path, made["seats"][0], status=403)["error"]
+
+
+def test_a_link_to_a_position_opens_it_for_analysis(server):
+    position = set_up(parse_variant("samurai_card players=2"), start(parse_variant("samurai_card players=2")), 4)
+    token = server.call("positions", body={"position": position.to_text()})["watch"]
+    assert server.call("position", token)["position"] == position.to_text()
+    found = server.call("analyse", token, {"ply": 0, "judge": "mcts:20"})
+    assert sum(found["chances"]) == pytest.approx(1, abs=0.01)
+    assert 1 <= len(found["line"]) <= 6
+    assert found["line"][0]["label"] == found["actions"][0]["label"]
+    assert server.call("analyse", token, {"ply": 0, "judge": "greedy"})["chances"]
+    made = server.call("branch", token, {"ply": 0, "players": ["person", "greedy"]})
+    assert server.call("view", made["seats"][0])["count"] == 0
+    assert server.call("edit", body={"position": position.to_text()})["problem"] is None
+
+
+def test_a_hint_tells_nothing_but_actions(server):
+    token = server.new("samurai players=2", "person", "greedy")["seats"][0]
+    for judge in ("greedy", "mcts:20"):
+        assert set(server.call("hint", token, {"judge": judge})) == {"count", "actions"}
+
+
+@pytest.mark.parametrize("path", ["edit", "positions"])
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({}, "a spec is a text"),
+        ({"variant": "samurai players=2", "values": []}, "texts by name"),
+        ({"variant": "samurai players=2", "values": {"turn": 1}}, "texts by name"),
+        ({"variant": "samurai players=2", "values": {"turn": "7"}}, "turn is one of 0, 1"),
+        ({"variant": "samurai players=2", "values": {"x" * 500: "7"}}, "there is no"),
+        ({"variant": "samurai players=2", "values": {str(i): "7" for i in range(3000)}}, "texts by name"),
+        ({"position": 7}, "position as text"),
+        ({"position": "AAAA"}, "not a position as text"),
+    ],
+)
+def test_malformed_positions_are_refused(server, path, body, reason):
+    found = server.call(path, body=body, status=400)["error"]
+    assert reason in found
+    assert len(found) < 300
+
+
+def test_impossible_positions_say_why(server):
+    values = {**start(parse_variant("samurai players=2")), "c14r13": "none"}
+    assert "Edo" in server.call("edit", body={"variant": "samurai players=2", "values": values})["problem"]
+    assert (
+        "Edo" in server.call("positions", body={"variant": "samurai players=2", "values": values}, status=400)["error"]
+    )
+
+
+def test_agents_are_offered_with_their_strength(server):
+    found = server.call("strengths?variant=samurai%20players%3D2")
+    assert found["greedy"]["rating"].startswith("rating ")
+    assert found["greedy"]["time"]
+    assert "won" in server.call("strengths?variant=samurai_spirit%20players%3D4")["greedy"]["rating"]
+    assert "no game" in server.call("strengths?variant=chess", status=400)["error"]
+
+
+def test_a_cell_of_a_table_leads_to_its_games(server, folders):
+    name = str(folders[0])
+    assert name in server.call("boards")["boards"]
+    table = server.call(f"boards?name={name}")
+    assert [agent["spec"] for agent in table["agents"]] == ["greedy", "random"]
+    assert table["cells"]["greedy"]["random"]["share"] == pytest.approx(0.75)
+    games = server.call(f"games?name={name}&one=greedy&other=random")["games"]
+    assert len(games) == 4
+    assert sum(game["share"] for game in games) == 3
+    made = server.call("again", body={"name": name, "one": "greedy", "other": "random", "deal": 1, "seat": 0})
+    assert made["players"] == ["greedy", "random"]
+    assert server.server.doors[made["watch"]][0].seed == 1_000_000_001
+    asked = {"name": name, "one": "greedy", "other": "random", "deal": 2, "seat": 0}
+    assert "was not played" in server.call("again", body=asked, status=409)["error"]
+    for wrong, status in (({"name": "../x"}, 404), ({"one": "os.system:ls"}, 400), ({"deal": -1}, 400)):
+        assert len(server.call("again", body={**asked, **wrong}, status=status)["error"]) < 300
+    assert server.call("boards?name=/etc", status=404)
+
+
+def test_curves_of_runs_grow(server, folders):
+    [run] = server.call("runs")["runs"]
+    assert run["curves"] == {"greedy": [[0, 0.1], [5, 0.3], [9, 0.4]]}
+    kept = (folders[1] / "model.json").read_text()
+    (folders[1] / "model.json").write_text("{")
+    assert "damaged" in server.call("runs")["runs"][0]["error"]
+    (folders[1] / "model.json").write_text(kept)
+
+
+def test_ctrl_c_ends_the_server_at_once(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "experiments.web", "--no-open", "--port", str(port), "--processes", "1"]
+    process = subprocess.Popen([*command, "--store", str(tmp_path / "t.sqlite")], stdout=subprocess.DEVNULL)
+    try:
+        running = Served(port, None)
+        for _ in range(600):
+            try:
+                running.raw("GET", "/")
+                break
+            except OSError:
+                time.sleep(0.1)
+        values = {"variant": "samurai_card players=2", "players": ["person", "person"]}
+        token = running.call("tables", body=values)["seats"][0]
+        waiting = socket.create_connection(("127.0.0.1", port))
+        version = running.call("view", token)["version"]
+        asked = f"GET /api/view?since={version} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n\r\n"
+        waiting.sendall(asked.encode())
+        time.sleep(0.3)
+        begun = time.time()
+        os.kill(process.pid, signal.SIGINT)
+        process.wait(15)
+        assert time.time() - begun < 8  # a page that waits for news would hold it for 20 seconds
+        waiting.close()
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_the_text_of_a_position_is_checked_like_a_saved_one(server):
+    position = Position(parse_variant("samurai players=2"), 1)
+    position.states["seat"] = 5
+    assert server.call("positions", body={"position": position.to_text()}, status=400)["error"]
