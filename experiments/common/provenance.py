@@ -5,6 +5,8 @@ import platform
 import subprocess
 from pathlib import Path
 
+from llvmlite import binding
+
 ROOT = Path(__file__).resolve().parents[2]  # of the clone
 
 
@@ -29,6 +31,14 @@ def cpu_name() -> str:
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+def instruction_set() -> str:
+    """The widest vector instructions that compiled code and torch use here, such as "AVX-512, bfloat16" or "AVX2"."""
+    features = binding.get_host_cpu_features()
+    known = {"avx512bw": "AVX-512", "avx2": "AVX2", "avx": "AVX", "sve": "SVE", "neon": "NEON"}
+    widest = next((name for feature, name in known.items() if features.get(feature)), "no vector instructions known")
+    return widest + (", bfloat16" if features.get("avx512bf16") else "")
 
 
 def machine() -> str:

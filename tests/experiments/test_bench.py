@@ -12,6 +12,7 @@ from rich.console import Console
 from experiments import bench
 from experiments.benchmark import components, page, peer_table, peers, scaling, timing
 from experiments.benchmark.timing import Figure, Meter
+from experiments.common import provenance
 from samurai_env import make_variant
 from samurai_env.envs.vector import GameVectorEnv
 
@@ -173,3 +174,17 @@ def test_nothing_is_left_of_a_console_in_the_table(capsys):
     shown = capsys.readouterr().out
     assert "10.00*" in shown
     assert "other processes" in shown
+
+
+@pytest.mark.parametrize(
+    ("features", "text"),
+    [
+        ({"avx": True, "avx2": True, "avx512bw": True, "avx512bf16": True}, "AVX-512, bfloat16"),
+        ({"avx": True, "avx2": True, "avx512bw": False}, "AVX2"),
+        ({"neon": True}, "NEON"),
+        ({}, "no vector instructions known"),
+    ],
+)
+def test_the_report_names_the_instructions_of_the_machine(features, text, monkeypatch) -> None:
+    monkeypatch.setattr(provenance.binding, "get_host_cpu_features", lambda: features)
+    assert provenance.instruction_set() == text
