@@ -24,8 +24,8 @@ from agents.search.tree import RootActions
 from agents.settings import Range
 from experiments.command.replay import find_move
 from experiments.common.ranges import check_ranges
+from experiments.common.records import read_record
 from samurai_env.agent_api import Agent, decision_keys
-from samurai_env.game_record import GameRecord
 from samurai_env.position import Position
 
 
@@ -78,7 +78,7 @@ def main(config: Config, console: Console | None = None) -> None:
     """Print the position and a table for each decision of the move."""
     check_ranges(config)
     console = console or Console()
-    record = GameRecord.load(config.file)
+    record = read_record(config.file)
     position, actions = find_move(record, config.move)
     spec = named(config.agent, record.variant)
     agent = make_agent(spec, record.variant)

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from agents.settings import Range
 from experiments.common.ranges import check_ranges
+from experiments.common.records import read_record
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.game_record import GameRecord
 from samurai_env.position import Position
@@ -81,7 +82,7 @@ def main(config: Config, console: Console | None = None) -> None:
     """Print the game."""
     check_ranges(config)
     console = console or Console()
-    record = GameRecord.load(config.file)
+    record = read_record(config.file)
     check_seat(config, record)
     if config.html is not None:
         write_atomically(config.html, record.to_html())

@@ -1,0 +1,35 @@
+"""`samurai-env replay` and `analyse`: errors name the file, and the page needs nothing else."""
+
+import random
+import re
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from experiments.command import analyse, replay
+from samurai_env import make_variant
+from samurai_env.editors import set_up, start
+from samurai_env.game_record import GameRecord
+
+
+@pytest.mark.parametrize("command", [replay, analyse])
+@pytest.mark.parametrize("content", [b"", b"x", b"\xff\xfe", b"samurai_env game record 9\n"])
+def test_a_file_that_is_no_record_is_named(tmp_path, command, content):
+    path = tmp_path / "game.txt"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"game\.txt, line 1: ") as error:
+        command.main(command.Config(path), Console(file=StringIO()))
+    assert len(str(error.value)) < 300
+
+
+def test_the_page_of_a_game_loads_nothing(tmp_path):
+    variant, rng = make_variant("samurai_card"), random.Random(3)
+    record = GameRecord(variant, 3, start=set_up(variant, start(variant), 3))
+    for _ in range(6):
+        record.append(rng.choice(record.position.legal_actions()))
+    record.save(tmp_path / "game.txt")
+    replay.main(replay.Config(tmp_path / "game.txt", html=tmp_path / "game.html"), Console(file=StringIO()))
+    page = (tmp_path / "game.html").read_text(encoding="utf-8")
+    assert not re.findall(r"(?:src|href)\s*=\s*[\"']?https?:|@import|url\(\s*[\"']?https?:", page)
+    assert "<script src" not in page
