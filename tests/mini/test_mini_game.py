@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from inspect import signature
 from pathlib import Path
@@ -18,7 +19,8 @@ from rich.console import Console
 
 from agents.registry import make_agent
 from agents.search.mcts import MCTSAgent, MCTSConfig
-from experiments import bench, play, tournament, train_ppo, watch
+from experiments import bench, best_response, play, tournament, train_ppo, watch
+from experiments.common.interrupts import Interrupt
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import standings
 from samurai_env import Position, game_names, parse_variant
@@ -355,3 +357,24 @@ def test_search_leaves_little_to_the_best_answer() -> None:
     assert uniform_exploitability() > 0.7
     assert found["greedy"] > 0.6
     assert 0 <= found["mcts:1000"] < 0.05
+
+
+def test_exploiters_come_close_to_the_best_response_and_never_above(tmp_path) -> None:
+    """The program of that name against the uniformly random player, of which the exact value is known."""
+    config = best_response.Config(
+        "random", game="mini", total_steps=20_000, seeds=1, agents=("mcts:1000",), deals=300, output=tmp_path,
+        num_envs=64, learning_rate=3e-3, hidden=(64,),
+    )  # fmt: skip
+    found = best_response.search(config, Console(quiet=True), Interrupt()).estimates()
+    exact_share = (1 + uniform_exploitability()) / 2
+    assert list(found) == ["mcts:1000", "PPO, seed 1"]
+    assert all(share.low < exact_share for share in found.values())
+    assert abs(found["mcts:1000"].mean - exact_share) < 0.05
+    assert found["PPO, seed 1"].low > 0.55
+    learner_value = value_against_uniform(make_agent(f"ppo:{tmp_path / 'seed-1'}", HIDDEN))
+    assert found["PPO, seed 1"].low < (1 + learner_value) / 2 < found["PPO, seed 1"].high
+    before = (tmp_path / "best_response.json").read_bytes()
+    assert best_response.search(config, Console(quiet=True), Interrupt()).estimates() == found
+    assert (tmp_path / "best_response.json").read_bytes() == before
+    with pytest.raises(ValueError, match=r"target random; choose another --output"):
+        best_response.search(replace(config, target="greedy"), Console(quiet=True), Interrupt())

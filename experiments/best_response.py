@@ -1,0 +1,226 @@
+"""How much can be won against an agent by somebody who knows it? Exploiters are trained against it, or search.
+
+    python -m experiments.best_response --target ppo:weights/samurai-2.safetensors --total-steps 5000000
+
+Each exploiter sits in one seat, the target in all others, on duplicate deals that no training and no curve has seen.
+What the best one wins is a lower bound of what the best response wins. PPO starts once for each seed, from the
+target's own network if it is one, and keeps a learning curve: what more decisions bring. The same command resumes.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from msgspec import Meta, Struct
+from rich.console import Console
+from rich.table import Table
+
+from agents.networks.files import load_network
+from agents.registry import make_agent
+from agents.settings import Range
+from agents.spec import parse_agent_spec, split_agent_specs
+from experiments.common.cli import GameSpec, command_line, make_folder, run_program
+from experiments.common.file_hashes import check_file_hash
+from experiments.common.interrupts import Interrupt
+from experiments.common.provenance import commit, cpu_name
+from experiments.common.ranges import Count, check_ranges
+from experiments.evaluation.matches import Estimate, estimate, one_against_others
+from experiments.train_ppo import train
+from experiments.training.config import Config as Training
+from samurai_env import parse_variant
+from samurai_env.core.game import Variant
+from samurai_env.core.texts import one_line
+from samurai_env.files.atomic_write import write_atomically
+from samurai_env.files.json_reader import read_json
+
+BLOCK = 50  # deals between two savings
+
+
+@dataclass
+class Config:
+    """Settings of a search for the best response."""
+
+    target: str
+    """Spec of the agent to be exploited."""
+    game: GameSpec = "samurai"
+    """The game with its number of players and options."""
+    total_steps: Count = 5_000_000
+    """Decisions that each exploiter learns from."""
+    seeds: Annotated[int, Range(0, 100)] = 3
+    """Exploiters to train, with the seeds 1, 2, ...; 0 for search alone."""
+    agents: tuple[str, ...] = ("mcts:1000",)
+    """Further exploiters, by spec, that need no training."""
+    learning_rate: Annotated[float, Range(0, 1e3, above=True)] = 5e-4
+    """Step size of PPO at the start."""
+    ent_coef: Annotated[float, Range(0, 1e3)] = 0.01
+    """Weight of the entropy bonus at the start."""
+    num_envs: Count = 256
+    """Games that PPO plays at once."""
+    graph_width: Annotated[int, Range(0, 10**4)] = 0
+    """See train_ppo; for a target that is no network."""
+    hidden: tuple[int, ...] = (256, 256)
+    """See train_ppo; for a target that is no network."""
+    heuristic_prior: bool = False
+    """See train_ppo; for a target that is no network."""
+    deals: Count = 1000
+    """Deals on which each exploiter is measured, each played from every seat."""
+    output: Path = Path("runs/best_response")
+    """Folder for best_response.json and the runs."""
+
+    def __post_init__(self) -> None:
+        self.agents = split_agent_specs(self.agents)
+
+
+class KeptShares(Struct):
+    """The form of the file. `shares` has a row a deal, for each exploiter; `settings` are those it was made with."""
+
+    settings: dict[str, str]
+    networks: dict[str, str]
+    shares: dict[str, list[list[Annotated[float, Meta(ge=0.0, le=1.0)]]]]
+    commit: str = ""
+    machine: str = ""
+    command: str = ""
+
+
+def network_of(target: str) -> Path | None:
+    """The file or run of a target that plays a network without search, where exploiters start; None for others."""
+    spec = parse_agent_spec(target)
+    return Path(spec.argument) if spec.name == "ppo" else None
+
+
+def training(config: Config, seed: int) -> Training:
+    """The settings of the exploiter with this seed."""
+    run = config.output / f"seed-{seed}"
+    settings = Training(
+        run=run,
+        resume=run.exists(),
+        game=config.game,
+        total_steps=config.total_steps,
+        learning_rate=config.learning_rate,
+        ent_coef=config.ent_coef,
+        num_envs=config.num_envs,
+        graph_width=config.graph_width,
+        hidden=config.hidden,
+        heuristic_prior=config.heuristic_prior,
+        opponents=(config.target,),
+        opponent_share=1.0,
+        eval_opponents=(config.target,),
+        eval_every=10**6,  # ten points of the curve
+        seed=seed,
+    )
+    start = network_of(config.target)
+    if start is not None:
+        form = load_network(start).config
+        settings.init_from = start
+        settings.encoding, settings.hidden, settings.heuristic_prior = form.encoding, form.hidden, form.heuristic_prior
+        for name in ("entity_width", "action_width", "spatial_width", "graph_width"):
+            setattr(settings, name, getattr(form, name))
+    return settings
+
+
+class Shares:
+    """Win shares of exploiters by deal and seat, in a file that is whole after every block of deals."""
+
+    def __init__(self, config: Config, variant: Variant) -> None:
+        """Start, or continue from the file.
+
+        Raises:
+            ValueError: the file is damaged, or of a target with other settings.
+        """
+        self.path = config.output / "best_response.json"
+        self.command = command_line("experiments.best_response", config)
+        names = ("target", "total_steps", "learning_rate", "ent_coef", "num_envs", "hidden")
+        self.settings = {"variant": variant.spec, **{name: str(getattr(config, name)) for name in names}}
+        self.networks: dict[str, str] = {}
+        self.by_exploiter: dict[str, list[list[float]]] = {}
+        if not self.path.exists():
+            return
+        kept = read_json(self.path, KeptShares)
+        if kept.settings != self.settings:
+            other = ", ".join(f"{name} {value}" for name, value in kept.settings.items() - self.settings.items())
+            raise ValueError(one_line(f"{self.path} was measured with {other}; choose another --output"))
+        for name, rows in kept.shares.items():
+            if any(len(row) != variant.num_players for row in rows):
+                raise ValueError(one_line(f"{self.path} is damaged: {name} has a deal with a seat too many or too few"))
+        self.networks, self.by_exploiter = kept.networks, kept.shares
+
+    def measure(self, name: str, spec: str, config: Config, variant: Variant, interrupt: Interrupt) -> None:
+        """Play what is missing; Ctrl-C ends it after a block."""
+        rows = self.by_exploiter.setdefault(name, [])
+        agents = [make_agent(spec, variant), make_agent(config.target, variant)]
+        while len(rows) < config.deals and not interrupt.asked:
+            deals = min(BLOCK, config.deals - len(rows))
+            rows += one_against_others(variant, agents, len(rows), deals).tolist()
+            self.save()
+
+    def save(self) -> None:
+        """Write the file."""
+        kept = {
+            "settings": self.settings,
+            "networks": self.networks,
+            "shares": self.by_exploiter,
+            "commit": commit(),
+            "machine": cpu_name(),
+            "command": self.command,
+        }
+        write_atomically(self.path, json.dumps(kept) + "\n")
+
+    def estimates(self) -> dict[str, Estimate]:
+        """What each exploiter wins, the best first."""
+        found = {name: estimate(np.array(rows)) for name, rows in self.by_exploiter.items() if rows}
+        return dict(sorted(found.items(), key=lambda item: -item[1].mean))
+
+
+def search(config: Config, console: Console, interrupt: Interrupt) -> Shares:
+    """Train and measure what is missing.
+
+    Raises:
+        FileNotFoundError: a file that a spec names does not exist.
+        ValueError: a setting cannot be used; the text names it.
+    """
+    check_ranges(config)
+    variant = parse_variant(config.game)
+    if variant.game.cooperative:
+        raise ValueError(f"{variant.game.title} is cooperative: nobody plays against the target")
+    if not (config.seeds or config.agents):
+        raise ValueError("nobody exploits: give --seeds or --agents")
+    for spec in (config.target, *config.agents):
+        make_agent(spec, variant)
+    shares = Shares(config, variant)
+    for spec in (config.target, *config.agents):
+        check_file_hash(spec, shares.networks, shares.path)
+    make_folder(config.output)
+    exploiters = {spec: spec for spec in config.agents}
+    for seed in range(1, config.seeds + 1):
+        settings = training(config, seed)
+        if not interrupt.asked:
+            console.print(f"exploiter with seed {seed} of {config.seeds}")
+            train(settings, console, interrupt)
+        if not interrupt.asked:
+            exploiters[f"PPO, seed {seed}"] = f"ppo:{settings.run}"
+    for name, spec in exploiters.items():
+        if not interrupt.asked:
+            shares.measure(name, spec, config, variant, interrupt)
+    return shares
+
+
+def main(config: Config) -> None:
+    """Search and show."""
+    console, interrupt = Console(), Interrupt()
+    with interrupt:
+        shares = search(config, console, interrupt)
+    table = Table(title=f"win share against {config.target}, {shares.settings['variant']}", title_justify="left")
+    table.add_column("exploiter")
+    table.add_column("win share [95 %]", justify="right")
+    table.add_column("deals", justify="right")
+    for name, found in shares.estimates().items():
+        table.add_row(name, str(found).strip(), str(len(shares.by_exploiter[name])))
+    console.print(table)
+    console.print(f"results: {shares.path}")
+    interrupt.end("the same command goes on")
+
+
+if __name__ == "__main__":
+    run_program("experiments.best_response", Config, main, __doc__)
