@@ -18,6 +18,7 @@ from torch.utils.tensorboard import SummaryWriter
 from experiments.common.cli import progress_bar, run_program
 from experiments.common.interrupts import Interrupt
 from experiments.training import checkpoint
+from experiments.training.actors import new_learner
 from experiments.training.config import Config, check, flag_hints
 from experiments.training.evaluation import evaluate
 from experiments.training.learner import Learner
@@ -35,7 +36,7 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
         console.print(f"the run in {config.run} ended before its first checkpoint: it starts again")
     elif not config.resume:
         refuse_folder(config.run)
-    learner = Learner(config)
+    learner = new_learner(config)
     if resumes:
         checkpoint.load(learner)
         done, total = learner.length()
@@ -75,6 +76,7 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
                 console.print(f"{learner.steps:,} steps: {describe(learner, metrics)}")
             if learner.updates % config.checkpoint_every == 0 or done >= total or interrupt.asked:
                 checkpoint.save(learner)
+    learner.close()
     if writer:
         writer.close()
     if not interrupt.asked:

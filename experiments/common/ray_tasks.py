@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # before it is imported: no reports to its makers
+os.environ.setdefault("RAY_worker_niceness", "0")  # workers started here take turns with others as processes do
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what it will do anyway, without a warning
 
 import ray
@@ -79,7 +80,7 @@ def results(
     start(cpus)
     tasks = iter(tasks)
     submit = ray.remote(num_cpus=1, max_retries=RETRIES)(_do).remote
-    program = Program(socket.gethostname(), os.getpid(), os.getcwd(), _code())
+    program = this_program()
     running: dict[Any, Task] = {}
     looked = limit = 0.0
     try:
@@ -114,18 +115,23 @@ def _result(done: Any) -> Any:
         raise ChildProcessError(f"a task was given up: its workers were killed; {one_line(error, 150)}") from None
 
 
+def this_program() -> Program:
+    """What workers are told to follow."""
+    return Program(socket.gethostname(), os.getpid(), os.getcwd(), _code())
+
+
 def _code() -> str:
     return f"version {__version__}, commit {commit()}"
 
 
 def _do(program: Program, work: Callable[[Task], Result], task: Task) -> Result:
     """In a worker: do a task as the program would."""
-    _follow(program)
+    follow(program)
     return work(task)
 
 
 @cache
-def _follow(program: Program) -> None:
+def follow(program: Program) -> None:
     """Take on the program's folder, one thread, and its end.
 
     Raises:

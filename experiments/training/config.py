@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,8 +38,32 @@ class RunSettings:
 
 
 @dataclass
-class Config(EvaluationSettings, OpponentSettings, PPOSettings, NetworkSettings, RunSettings):
-    """Settings of a training run; the flags come in the order run, network, PPO, opponents, evaluation."""
+class ActorSettings:
+    """Actors that play while this process learns; see `experiments.training.actors`."""
+
+    actors: Annotated[int, Range(0, 10**4)] = 0
+    """Actors on Ray (at RAY_ADDRESS, or started here) that share the games, a CPU each; 0 plays and learns in turn."""
+    max_lag: Count = 2
+    """Updates by which an actor's network may be older than the one that learns; older rollouts are dropped."""
+
+
+def check_actors(settings: "Config") -> None:
+    """Check what actors need.
+
+    Raises:
+        ValueError: names the flag, or says what is missing.
+    """
+    if settings.actors and settings.num_envs % settings.actors:
+        raise ValueError(f"--num-envs {settings.num_envs} is no multiple of --actors {settings.actors}, which share it")
+    if settings.actors and settings.opponents:
+        raise ValueError("--opponents play without --actors only")
+    if settings.actors and find_spec("ray") is None:
+        raise ValueError("--actors needs ray: pip install 'samurai-env[ray]'")
+
+
+@dataclass
+class Config(ActorSettings, EvaluationSettings, OpponentSettings, PPOSettings, NetworkSettings, RunSettings):
+    """Settings of a training run; the flags come in the order run, network, PPO, opponents, evaluation, actors."""
 
     @property
     def command(self) -> str:
@@ -62,6 +87,7 @@ def check(config: Config) -> None:
     check_network(config, variant)
     check_opponents(config, variant)
     check_evaluation(config, variant)
+    check_actors(config)
     try:
         torch.zeros(1, device=config.device)
     except (RuntimeError, AssertionError) as error:

@@ -43,6 +43,9 @@ class Learner(PPO):
         self.commands: list[tuple[int, str]] = [(0, config.command)]
         self.origin = read_card(config.init_from).notes if config.init_from else None
 
+    def close(self) -> None:
+        """End what plays for the learner elsewhere: nothing here."""
+
     def length(self) -> tuple[int, int]:
         """See `PPO.length`; in milliseconds if the run has its length by the clock."""
         if self.config.minutes is None:

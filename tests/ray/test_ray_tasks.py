@@ -16,6 +16,7 @@ from experiments.common.tasks import WorkerSettings, results, results_in_order
 
 ray = pytest.importorskip("ray", reason="ray is not installed; make ray runs these tests with it")
 
+from experiments.common import ray_tasks  # noqa: E402
 from tests.ray.work import digest, divide, kill_once, large, never, where  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,8 +92,6 @@ def test_what_a_task_raises_is_raised(cluster):
 
 
 def test_a_node_with_other_code_is_refused(cluster, monkeypatch):
-    from experiments.common import ray_tasks
-
     monkeypatch.setattr(ray_tasks, "_code", lambda: "version 0, commit abc")
     with pytest.raises(ValueError, match=r"node .* this program version 0, commit abc: give all nodes the same commit"):
         list(results(divide, [1], RAY, never))
