@@ -4,11 +4,13 @@ import os
 import random
 import shutil
 import time
+from pathlib import Path
 
 import pytest
 
 from experiments.web.table import Table
-from samurai_env import make_variant
+from samurai_env import game_names, make_variant
+from samurai_env.editors import set_up, start
 from samurai_env.game_record import GameRecord
 from tests.web.served import served
 
@@ -20,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 )
 FLAGS = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
 FLAGS += " --disable-component-update --disable-sync"
-WAIT = 120.0  # seconds; a loaded machine is slow
+WAIT = 400.0  # seconds; a loaded machine is slow
 CLICK = """
 const marked = [...document.querySelectorAll('.legal')];
 const named = [...document.querySelectorAll('#choices .action')].filter((one) => !one.closest('details'));
@@ -132,14 +134,119 @@ def test_a_game_is_started_and_played_to_the_end_by_clicks(server, wide):
     assert not wide.errors()
 
 
-@pytest.mark.parametrize(("variant", "players"), [("samurai players=4", 4), ("samurai_spirit players=7", 7)])
-def test_clicks_play_with_many_seats(server, wide, variant, players):
-    token = server.new(variant, "person", *["greedy"] * (players - 1))["seats"][0]
+@pytest.mark.parametrize(
+    ("variant", "players", "agent"),
+    [
+        ("samurai players=2 first_hand=random figure_setup=random", 2, "mcts:20"),
+        ("samurai_card players=3", 3, "mcts:20"),
+        ("samurai players=4 first_hand=random figure_setup=random", 4, "greedy"),
+        ("samurai_spirit players=7 difficulty=heroic", 7, "greedy"),
+    ],
+)
+def test_games_are_played_to_the_end_by_clicks(server, wide, variant, players, agent):
+    token = server.new(variant, "person", *[agent] * (players - 1))["seats"][0]
     wide.open(server.address, token)
-    wide.play(8)
-    wide.picture(variant.replace(" ", "-"))
-    assert len(wide.run("return [...document.querySelectorAll('#moves li')].map((one) => one.textContent)")) >= 1
+    assert wide.play(2000)
+    wide.picture(f"end-{variant.split()[0]}-{players}")
+    assert server.call("view", token)["over"]
+    assert wide.run("return document.querySelectorAll('#moves li').length") > 10
     assert not wide.errors()
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_a_position_is_set_up_by_clicks(server, wide, game):
+    wide.driver.get("about:blank")
+    wide.driver.get(f"{server.address}#/set")
+    wide.until("return document.querySelector('.editable')")
+    wide.run(
+        "const games = document.getElementById('variant'); games.value = `${arguments[0]} players=2`;"
+        "document.getElementById('problem').textContent = '';"
+        "games.dispatchEvent(new Event('change'))",
+        game,
+    )
+    playable = "return document.getElementById('problem').textContent.includes('can be played')"
+    wide.until(playable)
+    wide.run("document.querySelector('.editable').dispatchEvent(new MouseEvent('click', { bubbles: true }))")
+    wide.until("return document.querySelector('#picked select')")
+    wide.picture(f"set-{game}")
+    change = (
+        "const select = document.querySelector('#groups select[data-entry=\"turn\"]') || (() => {"
+        " const group = document.querySelector('#groups details'); group.open = true; })();"
+        "if (!select) return false; select.value = arguments[0];"
+        "select.dispatchEvent(new Event('change')); return true;"
+    )
+    wide.until(change, "1")
+    wide.until("return document.getElementById('problem').textContent")
+    wide.until(change, "0")
+    wide.until(playable)
+    wide.run("document.getElementById('play').click()")
+    wide.until("return location.hash.startsWith('#/t/') && document.querySelector('.picture')")
+    wide.until("return document.querySelectorAll('#choices .action, #board .legal').length")
+    assert not wide.errors()
+
+
+def test_a_link_to_a_position_opens_it(server, wide):
+    variant = make_variant("samurai_card", 2)
+    word = set_up(variant, start(variant), 1).to_text()
+    wide.driver.get("about:blank")
+    wide.driver.get(f"{server.address}#/p/{word}")
+    wide.until("return location.hash.startsWith('#/t/') && document.querySelectorAll('#judges input').length")
+    wide.run("document.getElementById('judge-greedy').click(); document.getElementById('analyse').click()")
+    wide.until("return document.querySelectorAll('.opinion').length === 2")
+    assert wide.run("return document.querySelectorAll('.line').length") >= 1
+    wide.driver.get(f"{server.address}#/p/nothing")
+    assert "position as text" in wide.until("return document.querySelector('.card')?.textContent")
+    assert len(wide.errors()) == 1  # Chromium notes the refusal
+
+
+def test_results_are_shown_and_games_played_again(server, wide):
+    wide.driver.get("about:blank")
+    wide.driver.get(f"{server.address}#/results")
+    wide.until("return document.querySelectorAll('.payoff .cell').length > 4")
+    wide.picture("results")
+    wide.run(
+        "[...document.querySelectorAll('.cell button')]"
+        ".find((one) => one.title.startsWith('greedy against random')).click()"
+    )
+    wide.until("return document.querySelectorAll('#games li button').length")
+    wide.run("document.querySelector('#games li button').click()")
+    wide.until("return document.querySelectorAll('#moves li').length > 3")
+    assert not wide.errors()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", ["wide", "phone"])
+def test_axe_finds_nothing_serious(server, request, theme, size):
+    if os.environ.get("REQUIRE_BROWSER"):
+        import axe_core_python as axe
+    else:
+        axe = pytest.importorskip("axe_core_python", reason="axe is not there: pip install axe-core-python")
+    source = (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    page = request.getfixturevalue(size)
+    table = Table.of_record(finished("samurai_card"))
+    server.server.add(table)
+    playing = server.new("samurai players=2 first_hand=random figure_setup=random", "person", "greedy")["seats"][0]
+    found = {}
+    for name, ready in {
+        "#/": "document.querySelectorAll('.seat').length",
+        "#/set": "document.querySelector('.editable')",
+        "#/results": "document.querySelectorAll('.payoff .cell').length",
+        f"#/t/{table.watch}": "document.querySelectorAll('#judges input').length",
+        f"#/t/{playing}": "document.querySelector('.legal')",
+    }.items():
+        page.driver.get(server.address)
+        page.run("localStorage.setItem('theme', arguments[0])", theme)
+        page.driver.get("about:blank")
+        page.driver.get(f"{server.address}{name}")
+        page.until(f"return {ready}")
+        page.run("document.getAnimations().forEach((one) => one.finish())")
+        page.run(source)
+        result = page.driver.execute_async_script("axe.run().then(arguments[0])")
+        bad = [one for one in result["violations"] if one["impact"] in ("serious", "critical")]
+        found |= {f"{name[:5]} {one['id']}": [node["target"] for node in one["nodes"]][:3] for one in bad}
+        assert page.run("return document.documentElement.scrollWidth <= window.innerWidth"), name
+    assert not found
+    assert page.run("return document.documentElement.dataset.theme") == theme
 
 
 def test_the_keyboard_plays(server, wide):
@@ -199,7 +306,7 @@ def test_a_record_is_replayed_and_analysed(server, wide):
 
     wide.driver.find_element(By.TAG_NAME, "body").send_keys(Keys.ARROW_RIGHT)
     assert wide.until("return Number(document.getElementById('ply').value)") == 2
-    wide.until("return document.querySelectorAll('#judge option').length")
+    wide.until("return document.querySelectorAll('#judges input').length")
     wide.run("document.getElementById('analyse').click()")
     assert wide.until("return document.querySelectorAll('.rows tbody tr').length") > 1
     assert wide.run("return document.querySelectorAll('.share').length") > 0

@@ -30,8 +30,13 @@ function paint(dark) {
   theme.textContent = dark ? "Light" : "Dark";
   theme.setAttribute("aria-label", dark ? "Switch to light colours" : "Switch to dark colours");
 }
-const kept = localStorage.getItem("theme");
-paint(kept ? kept === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
+const system = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => {
+  const kept = localStorage.getItem("theme");
+  paint(kept ? kept === "dark" : system.matches);
+};
+follow();
+system.addEventListener("change", follow);
 theme.addEventListener("click", () => {
   const dark = document.documentElement.dataset.theme !== "dark";
   localStorage.setItem("theme", dark ? "dark" : "light");
