@@ -260,21 +260,21 @@ def pages() -> dict[str, dict[str, str]]:
             ("settlements", topology.SETTLEMENTS),
             ("figures of each kind", topology.FIGURES_EACH),
         ),
-        "options": options(BOARD),
+        "options": options(BOARD, first='a seat, `"random"`'),
         "tiles": kinds(),
         "settlements": settlements(),
         "actions": action_ids(),
     }
     card = {
         "facts": facts(CARD, ("cards of a player", cards.CARDS_EACH), ("stones of each shape", cards.STONES_EACH)),
-        "options": options(CARD),
+        "options": options(CARD, first='a seat, `"random"`'),
         "cards": influence_cards(),
         "villages": village_cards(),
         "actions": card_action_ids(),
     }
     spirit = {
         "facts": facts(SPIRIT),
-        "options": options(SPIRIT, samurai='`"random"` or a sequence of names, one a seat', first="a seat"),
+        "options": options(SPIRIT, samurai='`"random"` or a sequence of names, one a seat', first='a seat, `"random"`'),
         "penalties": penalties(),
         "talents": talents(),
         "cards": raiders(),

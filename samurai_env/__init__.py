@@ -4,6 +4,8 @@ Importing this package registers the Gymnasium ids `samurai_env/Samurai-v0`, ...
 `gymnasium.make_vec`, and the same ids for `pettingzoo.make` where PettingZoo has it.
 """
 
+from typing import Any
+
 from samurai_env.core.game import Variant, find_game, game_names
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.game_batch import GameBatch
@@ -23,11 +25,16 @@ __all__ = [
 ]
 
 
-def make_variant(game: str = "samurai", num_players: int | None = None, **options: object) -> Variant:
+def make_variant(game: str = "samurai", num_players: int | None = None, **options: Any) -> Variant:
     """A game with its number of players and options, for `Position`, `GameBatch` and agents.
 
+    Args:
+        game: name of the game, one of `game_names()`.
+        num_players: how many play; None for the game's smallest number.
+        **options: the game's options by name, and `preset`, such as `preset="beginner"`.
+
     Raises:
-        ValueError: unknown game, impossible number of players, unknown option or value.
+        ValueError: unknown game, impossible number of players, unknown option, value or preset.
     """
     return find_game(game).variant(num_players, **options)
 

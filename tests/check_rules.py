@@ -21,7 +21,7 @@ from experiments.common.interrupts import Interrupt
 from experiments.common.tasks import WorkerSettings, results_in_order
 from samurai_env.core.game import Variant, find_game
 from tests.agreement.match import MATCHES, DisagreementError, play
-from tests.common.variants import all_variants
+from tests.common.variants import all_variants, readings
 
 CHUNK = 20  # games a task
 
@@ -45,7 +45,7 @@ def run(task: Task) -> Counter[str] | str:
 
 def check(game: str, games: int, first_seed: int, workers: WorkerSettings, console: Console) -> int:
     """Play the games, show progress and totals; the exit status."""
-    variants = all_variants(find_game(game))
+    variants = all_variants(find_game(game)) + readings(find_game(game))
     last = first_seed + games
     tasks = [(variants, range(seed, min(seed + CHUNK, last))) for seed in range(first_seed, last, CHUNK)]
     events: Counter[str] = Counter()

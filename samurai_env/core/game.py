@@ -6,7 +6,7 @@ tournaments, game records, rendering) uses these two alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
@@ -23,11 +23,18 @@ class Option:
     """An option of a game: one of a few values; the state field of the same name holds the index in `values`.
 
     A subclass may allow further values; the game's `settings` then stores what they mean.
+
+    Attributes:
+        values: the values.
+        default: the one that holds if none is named.
+        meaning: one line for readers.
+        quiet: specs leave the default out: they are older than the option, and files and hashes contain them.
     """
 
     values: tuple[Any, ...]
     default: Any
     meaning: str
+    quiet: bool = False
 
     def check(self, label: str, value: Any, num_players: int) -> Any:
         """Return the value as a variant keeps it (hashable).
@@ -146,6 +153,7 @@ class Game:
         action_features: the columns that networks read of each legal action; column 0 is a logit, higher is better.
             `kernels.action_features` writes them; without it the only column is the heuristic policy's logit.
         graph: number of players -> the map as a graph, by blocks of the default encoding; None without a map.
+        presets: by name: options that a rulebook names together.
     """
 
     name: str
@@ -170,6 +178,7 @@ class Game:
     broken_invariants: Callable[[np.ndarray], Iterable[tuple[str, np.ndarray]]] = no_invariants
     action_features: tuple[str, ...] = ("logit of the heuristic policy",)
     graph: Callable[[int], Graph] | None = None
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and deepcopy by name: compiled functions stay where they are."""
@@ -193,12 +202,31 @@ class Game:
         """Return the name of an option for error messages."""
         return f"option {option} of {self.title}"
 
-    def variant(self, num_players: int | None = None, **options: Any) -> "Variant":
-        """This game with a number of players (default: the smallest) and options (default: the game's).
+    def preset(self, name: str) -> Mapping[str, Any]:
+        """The options of a preset.
 
         Raises:
-            ValueError: impossible number of players, unknown option or value, or options that exclude each other.
+            ValueError: the game has none of that name.
         """
+        if not isinstance(name, str) or name not in self.presets:
+            known = f"its presets are {', '.join(self.presets)}" if self.presets else "it has no presets"
+            raise ValueError(f"{self.title} has no preset {shown(name)}; {known}")
+        return self.presets[name]
+
+    def variant(self, num_players: int | None = None, *, preset: str | None = None, **options: Any) -> "Variant":
+        """This game with a number of players (default: the smallest) and options (default: the game's).
+
+        Args:
+            num_players: how many play.
+            preset: name of options that go together, such as `beginner`; those given by name come before them.
+            **options: the options by name.
+
+        Raises:
+            ValueError: impossible number of players, unknown option, value or preset, or options that exclude each
+                other.
+        """
+        if preset is not None:
+            options = {**self.preset(preset), **options}
         num_players = self.players[0] if num_players is None else num_players
         if not is_integer(num_players) or num_players not in self.players:
             allowed = ", ".join(map(str, self.players))
@@ -256,8 +284,10 @@ class Variant:
 
     @property
     def spec(self) -> str:
-        """The variant as text: `samurai players=2 edition=2016 ...`."""
-        options = " ".join(f"{name}={self.game.options[name].text(value)}" for name, value in self.option_items)
+        """The variant as text: `samurai players=2 edition=2016 ...`; quiet options only if they are not the default."""
+        named = [(self.game.options[name], name, value) for name, value in self.option_items]
+        said = [(option, name, value) for option, name, value in named if not option.quiet or value != option.default]
+        options = " ".join(f"{name}={option.text(value)}" for option, name, value in said)
         return f"{self.game.name} players={self.num_players} {options}".strip()
 
     @cached_property

@@ -18,6 +18,7 @@ class Field:
         shape: () for a single number.
         limits: smallest and largest value that a legal state can hold.
         meaning: one line for readers.
+        beside_steps: stored beside the header's `steps`, in the upper half of its four bytes: at most two u1 fields.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Field:
     shape: tuple[int, ...]
     limits: tuple[int, int]
     meaning: str
+    beside_steps: bool = False
 
 
 HEADER = [
@@ -45,8 +47,12 @@ def state_dtype(fields: list[Field]) -> np.dtype:
     Fields are stored by falling element size, so that each is aligned without gaps. The same fields give the same
     object: for an equal one numba compares all fields in every call, some microseconds.
     """
-    ordered = sorted([*HEADER, *fields], key=lambda f: -int(f.kind[1:]))
-    packed = np.dtype([(f.name, "<" + f.kind, f.shape) for f in ordered])
+    ordered = sorted([*HEADER, *(f for f in fields if not f.beside_steps)], key=lambda f: -int(f.kind[1:]))
+    stored = [(f.name, "<" + f.kind, f.shape) for f in ordered]
+    if beside := [(f.name, f.kind, f.shape) for f in fields if f.beside_steps]:
+        at = [f.name for f in ordered].index("steps")
+        stored[at : at + 1] = [("steps", "<i2", ()), *beside]
+    packed = np.dtype(stored)
     padding = -packed.itemsize % 8
     padded = np.dtype([*packed.descr, ("padding", "u1", (padding,))]) if padding else packed
     return _types.setdefault(padded, padded)

@@ -1,7 +1,8 @@
-"""The text of a variant: `GAME [players=N] [OPTION=VALUE]...`, such as `samurai players=4 edition=2016`.
+"""The text of a variant: `GAME [players=N] [preset=NAME] [OPTION=VALUE]...`, such as `samurai players=4 edition=2016`.
 
 Programs take it after `--game`; saved games, records, results and the cards of networks have it. What is left out has
-the game's default. `Variant.spec` writes it in full, and `Game.variant` checks the same values given as keywords.
+the game's default; a preset stands for several options. `Variant.spec` writes every option by itself, and
+`Game.variant` checks the same values given as keywords.
 """
 
 import re
@@ -21,7 +22,7 @@ class VariantSpec(NamedTuple):
     num_players: int | None
     """None if the spec leaves it out."""
     options: dict[str, Any]
-    """Those that the spec has."""
+    """Those that the spec has, and those of its preset."""
 
 
 def read_spec(spec: str) -> VariantSpec:
@@ -44,20 +45,22 @@ def read_spec(spec: str) -> VariantSpec:
 def _read(spec: str) -> VariantSpec:
     name, *settings = spec.split() or [""]
     game = find_game(name)
-    players, options = None, dict[str, Any]()
+    players, preset, options = None, None, dict[str, Any]()
     for setting in settings:
         key, separator, text = setting.partition("=")
         if not separator:
             raise ValueError(f"{shown(setting)} in {shown(spec)} is not of the form name=value")
-        if key in options or (key == "players" and players is not None):
+        if key in options or (key == "players" and players is not None) or (key == "preset" and preset is not None):
             raise ValueError(f"{shown(key)} is given twice in {shown(spec)}")
         if key == "players":
             if not re.fullmatch("[0-9]{1,4}", text):
                 raise ValueError(f"the number of players in {shown(spec)} is {shown(text)}, not a number")
             players = int(text)
+        elif key == "preset":
+            preset = game.preset(text)
         else:
             options[key] = game.option(key).parse(game.label(key), text)
-    return VariantSpec(game, players, options)
+    return VariantSpec(game, players, {**(preset or {}), **options})
 
 
 def parse_variant(spec: str) -> Variant:

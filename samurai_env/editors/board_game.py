@@ -203,7 +203,7 @@ def _derive(state: np.void, exchanged: np.ndarray) -> None:
     state["land_free"] = pack_bits(tiles[:lands] == 0)
     sea = tiles[lands:] == 0
     state["sea_free"] = [pack_bits(sea[:64]), pack_bits(sea[64:])]
-    state["movable"] = pack_bits((lies & (int(MOVABLE) >> kind & 1 == 1))[:, :lands])
+    state["movable"] = pack_bits((lies & (int(MOVABLE[state["token_exchange"]]) >> kind & 1 == 1))[:, :lands])
     state["land_strength"] = strength[:lands]
     for i, beside in enumerate((*LAND_BESIDE[:lands], *SEA_BESIDE[: len(sea)])):
         for town in beside:

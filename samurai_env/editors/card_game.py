@@ -181,11 +181,12 @@ def _grid_problem(villages: dict[Place, int], laid: dict[Place, int], state: np.
         if (x, y) not in due:
             return f"no rivals meet at the village at {x}, {y}; a village comes where two players' cards meet"
     counts = _laid_counts(laid, n).sum(1)
+    mover, first = int(state["seat"]), int(state["first_seat"])
     for seat in range(n):
-        expected = int(counts[int(state["seat"])]) + (seat < state["seat"])
+        expected = int(counts[mover]) + ((seat - first) % n < (mover - first) % n)
         if counts[seat] != expected:
-            words = f"seat {seat} has laid {counts[seat]} cards; before the turn of seat {int(state['seat'])}"
-            return f"{words}, who has laid {counts[int(state['seat'])]}, it has laid {expected}"
+            words = f"seat {seat} has laid {counts[seat]} cards; before the turn of seat {mover}"
+            return f"{words}, who has laid {counts[mover]}, it has laid {expected}"
     return None
 
 
@@ -215,7 +216,7 @@ def _cards_problem(state: np.void, n: int) -> str | None:
             return f"seat {seat} holds {held} cards; when a turn begins it holds {min(HAND, left)}"
     if not state["free"].any():
         return "no cell is free, so the game would be over"
-    if state["seat"] == 0 and last_round(state):
+    if state["seat"] == state["first_seat"] and last_round(state):
         return "the villages, cards or stones of a shape have run out, so the game would be over"
     if not state["hand"][state["seat"]].any():
         return f"seat {int(state['seat'])} is to move and has no card"

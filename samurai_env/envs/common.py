@@ -26,7 +26,7 @@ def variant_from_keywords(environment: type, game: str, num_players: int | None,
     """
     found = find_game(game)
     for name in options:
-        if name not in found.options:
+        if name not in found.options and name != "preset":
             takes = inspect.signature(environment).parameters.values()
             own = [p.name for p in takes if p.kind is not inspect.Parameter.VAR_KEYWORD and p.name != "game"]
             raise TypeError(

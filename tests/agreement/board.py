@@ -27,8 +27,10 @@ KINDS = len(KIND_CODES)
 KIND = {code: i for i, code in enumerate(KIND_CODES)}
 FIGURE = {figure: i for i, figure in enumerate(FIGURES)}
 TX = KIND["TX"]
-PLAIN = np.array([load_tiles()[code].plain for code in KIND_CODES])
-MOVABLE = [kind.plain and code != "TX" for code, kind in load_tiles().items()]
+MOVABLE = {
+    "plain": [kind.plain and code != "TX" for code, kind in load_tiles().items()],
+    "any": [kind.placed and code not in ("TX", "SH1", "SH2") for code, kind in load_tiles().items()],
+}
 # By kind of tile and figure, from the reference's description of the tiles.
 STRENGTH = np.array([[t.strength * (f in t.counts_for) for f in FIGURES] for t in load_tiles().values()], np.int8)
 
@@ -67,6 +69,7 @@ class Reference(BoardGame):
         variant = position.variant
         n, options = variant.num_players, dict(variant.options)
         options.pop("hide_captures")
+        options["first"] = int(position.state["first_seat"])
         orders = [[KIND_CODES[kind] for kind in row] for row in position.state["supply"]]
         figures = some_placement(n) if options["figure_setup"] == "random" else None
         super().__init__(n, **options, orders=orders, figures=figures)
@@ -157,6 +160,7 @@ class Match(Base):
         super().__init__(position, rng)
         self.n = position.variant.num_players
         self.hiding = position.variant.options["hide_captures"]
+        self.movable = MOVABLE[position.variant.options["token_exchange"]]
         self.t = tables(self.n)
         self.game = Reference(position)
         # Views of the record's fields (numbers as arrays of one): they follow the position.
@@ -222,6 +226,7 @@ class Match(Base):
         game, events = self.game, self.events
         phase, seat, turns, aside = game.phase, game.seat, game.turns, game.aside.total()
         ended = phase == "tile" and game._end_reached()
+        hand = game.hands[seat].total()
         if phase == "tile":
             self.last_tile = action
             events["end chosen" if action == "end" else action] += 1
@@ -239,6 +244,9 @@ class Match(Base):
             self.sum_up_tiles()
         if phase == "moved tile":
             events["token exchange"] += 1
+            events["the ronin moved"] += game.tiles[action][1] == "RO"
+        if game.over and phase != "tile" and game.ending == "at_once":
+            events["ended in mid-turn"] += bool(game.playable(seat)) and game.hands[seat].total() == hand
         if action == "idle":
             events["idle exchange"] += 1
         if phase == "second figure":
@@ -307,7 +315,7 @@ class Match(Base):
                 kind = KIND[game.pending_moved]
             index = t.hexes[h]
             codes[index] = 1 + KINDS * seat + kind
-            if MOVABLE[kind]:
+            if self.movable[kind]:
                 movable[seat] |= 1 << index
         lands = len(t.lands)
         free = int.from_bytes(np.packbits(codes == 0, bitorder="little").tobytes(), "little")
@@ -347,7 +355,8 @@ class Match(Base):
                 if not self.empty[town]:
                     surrounded |= bit
         hands, unseen, kinds, drawn, hand_size, supply_size = zip(*self.rows, strict=True)
-        options = self.position.variant.option_items
+        variant = self.position.variant
+        options = [(name, value) for name, value in variant.option_items if name != "first"]
         return {
             **self.of_tiles,
             "figures": np.array(figures, np.uint64).tobytes(),
@@ -367,7 +376,9 @@ class Match(Base):
             "tile": -1 if game.pending_tile is None else KIND[game.pending_tile],
             "from_land": -1 if game.pending_hex is None else t.hexes[game.pending_hex],
             "from_spot": -1 if game.pending_figure is None else t.spots["{}.{}".format(*game.pending_figure)],
-            **{name: self.position.variant.game.options[name].values.index(value) for name, value in options},
+            **{name: variant.game.options[name].values.index(value) for name, value in options},
+            "first_seat": game.first,
+            "first_drawn": variant.options["first"] == "random",
             **({} if game.over else self.of_turn()),  # the core leaves them as they were when the game ends
         }
 
@@ -442,7 +453,7 @@ class Match(Base):
             if index < lands:
                 owner[player, index] = 1
                 strength[index] = STRENGTH[kind]
-                movable[index] = PLAIN[kind] and kind != TX
+                movable[index] = self.movable[kind]
             else:
                 ships[player, index - lands] = STRENGTH[kind, 0]
         figures = np.array([[f in view["figures"][town] for town in t.towns] for f in FIGURES])

@@ -70,7 +70,7 @@ class Match(Base):
             hand = [code for code, count in zip(KIND_CODES, state["hand"][seat], strict=True) for _ in range(count)]
             orders.append(hand + [KIND_CODES[kind] for kind in state["stack"][seat] if kind >= 0])
         villages = [VILLAGE_CODES[kind - 1] for kind in state["village_stack"]]
-        self.game = Reference(self.n, orders, villages)
+        self.game = Reference(self.n, orders, villages, int(state["first_seat"]))
         self.villages = villages
         # Views of the state's fields: they follow the position.
         self.fields = {f.name: position.states[f.name] for f in (*HEADER, *fields(self.n))}
@@ -186,6 +186,8 @@ class Match(Base):
             "drawn": [size - len(stack) for stack in game.stacks],
             "stones": [[stones[shape] for shape in "HBR"] for stones in game.stones],
             "winners": sum(1 << seat for seat in game.winners()),
+            "first_seat": game.first,
+            "first_drawn": self.position.variant.options["first"] == "random",
             **self.choice(),
         }
 

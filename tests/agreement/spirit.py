@@ -93,7 +93,7 @@ class Match(Base):
             self.names,
             variant.options["difficulty"],
             self.chance,
-            first_seat=variant.options["first"],
+            first_seat=int(state["first_seat"]),
             two_player_rules=bool(self.n <= 2 or variant.options["two_player_rules"] == "on"),
             data=DATA,
         )

@@ -11,7 +11,7 @@ from samurai_env.position import Position
 from tests import check_rules
 from tests.agreement import board
 from tests.agreement.match import DisagreementError, play
-from tests.common.variants import all_variants
+from tests.common.variants import all_variants, readings
 
 GAMES = 300  # of each number of players and edition; the other options take turns
 BOARD = find_game("samurai")
@@ -27,6 +27,17 @@ def test_board_game_agrees_with_the_reference(players: int, edition: str) -> Non
         events += play(variants[seed % len(variants)], seed)
     assert events["games"] == GAMES
     check_coverage(players, edition, events)
+
+
+@pytest.mark.parametrize("players", BOARD.players)
+def test_other_readings_agree_with_the_reference(players: int) -> None:
+    """Any seat begins, a game ends at once, a token exchange moves the ronin."""
+    variants = [variant for variant in readings(BOARD) if variant.num_players == players]
+    events: Counter[str] = Counter()
+    for seed in range(2 * len(variants)):
+        events += play(variants[seed % len(variants)], seed)
+    assert events["ended in mid-turn"] > 1
+    assert events["the ronin moved"] > 1
 
 
 def check_coverage(players: int, edition: str, events: Counter[str]) -> None:

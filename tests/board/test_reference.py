@@ -90,9 +90,8 @@ def whole_plays(game: BoardGame) -> list[tuple[str, ...]]:
         if action == "end":
             plays.append((action,))
         elif action == "TX":
-            plays += [
-                (action, own, to) for own in sorted(game.own_plain_tiles(game.seat)) for to in sorted(game.empty_land())
-            ]
+            own_tiles = sorted(game.own_movable_tiles(game.seat))
+            plays += [(action, own, to) for own in own_tiles for to in sorted(game.empty_land())]
         elif action == "FX":
             plays += [(action, "idle")] if game.idle_exchange_exists() else []
             plays += [

@@ -37,6 +37,13 @@ def test_card_game_agrees_with_the_reference(n: int) -> None:
     assert not scarce, f"came up too rarely (found, wanted): {scarce}"
 
 
+@pytest.mark.parametrize("n", GAME.players)
+def test_any_seat_may_begin(n: int) -> None:
+    for seed in range(10 * n):
+        events = play(GAME.variant(n, first=seed % n if seed % 2 else "random"), seed)
+        assert events["games"] == 1
+
+
 @pytest.mark.parametrize("n", CLOSING)
 def test_they_agree_when_the_board_closes(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     class Scripted(card.Match):

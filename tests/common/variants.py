@@ -1,14 +1,19 @@
-"""Every variant of a game, and a short name for each (test ids, file names)."""
+"""Every variant of a game, and a short name for each (test ids, file names).
+
+Quiet options and the seat that begins have their defaults, unless a test names them: `tests/core/test_first_seat.py`
+and `tests/board/test_readings.py` are about them.
+"""
 
 from itertools import product
 
-from samurai_env.core.game import Game, Variant, find_game, game_names
+from samurai_env.core.game import Game, Option, Variant, find_game, game_names
+from samurai_env.games.first_seat import FirstSeat
 
 
 def all_variants(game: Game, **fixed) -> list[Variant]:
     """All numbers of players with all options that go together; options in `fixed` have that value."""
     names = list(game.options)
-    choices = [(fixed[name],) if name in fixed else game.options[name].values for name in names]
+    choices = [(fixed[name],) if name in fixed else usual_values(game.options[name]) for name in names]
     found = []
     for players in game.players:
         for values in product(*choices):
@@ -18,9 +23,27 @@ def all_variants(game: Game, **fixed) -> list[Variant]:
     return found
 
 
+def usual_values(option: Option) -> tuple:
+    """The values that tests over all variants go through."""
+    return (option.default,) if option.quiet or isinstance(option, FirstSeat) else option.values
+
+
 def rule_variants(game: Game) -> list[Variant]:
     """The variants in which different things may happen: without options that only change what is seen."""
     return all_variants(game, **{name: False for name in ("hide_captures",) if name in game.options})
+
+
+def readings(game: Game) -> list[Variant]:
+    """Variants with quiet options and seats that begin other than the default, spread over the other options."""
+    quiet = {name for name, option in game.options.items() if option.quiet and name != "first"}
+    kept = {"hide_captures": False} if "hide_captures" in game.options else {}
+    found = []
+    for values in product(*(game.options[name].values for name in sorted(quiet))):
+        chosen = dict(zip(sorted(quiet), values, strict=True)) | kept
+        for i, variant in enumerate(all_variants(game, **chosen)):
+            first = "random" if i % 2 else i // 2 % variant.num_players
+            found.append(game.variant(variant.num_players, **{**variant.options, "first": first}))
+    return found
 
 
 def every_variant() -> list[Variant]:
@@ -45,5 +68,6 @@ def some_variants() -> list[Variant]:
 
 def label(variant: Variant) -> str:
     """Such as `samurai-2-2016-choose-alternate-false`."""
-    values = [str(value).lower() for value in variant.options.values()]
+    options = [(variant.game.options[name], value) for name, value in variant.option_items]
+    values = [str(value).lower() for option, value in options if not option.quiet or value != option.default]
     return "-".join([variant.game.name, str(variant.num_players), *values])

@@ -151,3 +151,16 @@ def test_a_record_keeps_the_position_it_starts_from(game):
         GameRecord.parse(text.replace(line, f"{line}\n{line}"))
     with pytest.raises(ValueError, match="not of this record"):
         GameRecord(variant, 6, {}, position)
+
+
+def test_rounds_count_from_the_seat_that_begins():
+    variant, rng, found = make_variant("samurai_card", 3, first=1), random.Random(4), 0
+    position = Position(variant, 3)
+    for _ in range(12):
+        while position.mid_move:
+            position.step(rng.choice(position.legal_actions()))
+        said = draft(variant, values_of(position), seed=1)
+        found += said.problem is None
+        assert said.problem is None or "has laid" not in said.problem
+        position.step(rng.choice(position.legal_actions()))
+    assert found > 3

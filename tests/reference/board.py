@@ -157,18 +157,29 @@ class BoardGame:
         figure_setup: str,
         orders: list[list[str]],
         figures: dict[Hex, set[str]] | None = None,
+        first: int = 0,
+        ending: str = "turn",
+        token_exchange: str = "plain",
     ):
         for value, allowed in (
             (players, (2, 3, 4)),
             (edition, ("1998", "2016")),
             (first_hand, ("choose", "random")),
             (figure_setup, ("alternate", "free", "random")),
+            (first, range(players)),
+            (ending, ("turn", "at_once")),
+            (token_exchange, ("plain", "any")),
         ):
             if value not in allowed:
                 raise ValueError(f"{value!r} is not one of {allowed}")
         self.players = players
         self.edition = edition
         self.figure_setup = figure_setup
+        self.first = first  # the seat that begins: first picks, first figure, first turn
+        self.ending = ending
+        self.token_exchange = token_exchange
+        if ending == "at_once" and edition != "1998":
+            raise ValueError("in 2016 nothing is captured before the end of a turn")
         self.map = load_map(players)
         self.kinds = load_tiles()
 
@@ -190,7 +201,7 @@ class BoardGame:
             self._check_placement(figures)
         self._placement = figures and {h: set(there) for h, there in figures.items()}
 
-        self.seat = 0  # who decides now; after the end: who moved last
+        self.seat = first  # who decides now; after the end: who moved last
         self.phase = "first hand"
         self.turns = 0
         self._clear_turn()
@@ -227,7 +238,7 @@ class BoardGame:
         if self.phase == "place":
             return self.places_for(self.pending_tile)
         if self.phase == "own tile":
-            return self.own_plain_tiles(self.seat)
+            return self.own_movable_tiles(self.seat)
         if self.phase == "moved tile":
             return self.empty_land()  # not its own hex: the token exchange lies there now
         if self.phase == "first figure":
@@ -276,9 +287,8 @@ class BoardGame:
         self.supplies[self.seat].remove(kind)
         self.hands[self.seat][kind] += 1
         if self.hands[self.seat].total() == HAND_SIZE:
-            if self.seat + 1 < self.players:
-                self.seat += 1
-            else:
+            self.seat = (self.seat + 1) % self.players
+            if self.seat == self.first:
                 self._set_up()
 
     def _set_up(self) -> None:
@@ -289,10 +299,10 @@ class BoardGame:
         for h, there in start.items():
             self.figures[h] = set(there)
             self.pool.subtract(there)
-        self.seat = 0
+        self.seat = self.first
         self.phase = "figure set-up"
         if self.pool.total() == 0:
-            self._start_turn(0)
+            self._start_turn(self.first)
 
     def _may_put(self, h: Hex, kind: str) -> bool:
         """May this figure be put on this settlement now?"""
@@ -317,7 +327,7 @@ class BoardGame:
         if self.pool.total():
             self.seat = (self.seat + 1) % self.players
         else:
-            self._start_turn(0)  # seat 0 takes the first turn
+            self._start_turn(self.first)  # who placed the first figure takes the first turn
 
     def _check_placement(self, figures: dict[Hex, set[str]]) -> None:
         """Is this a legal complete set-up?"""
@@ -344,9 +354,16 @@ class BoardGame:
             return {h for h in self.map.sea if h not in self.tiles}
         return self.empty_land()
 
-    def own_plain_tiles(self, seat: int) -> set[Hex]:
-        """Hexes of the plain tiles that a token exchange of this seat can move."""
-        return {h for h, (owner, kind) in self.tiles.items() if owner == seat and self.kinds[kind].plain}
+    def own_movable_tiles(self, seat: int) -> set[Hex]:
+        """Hexes of the tiles that a token exchange of this seat can move.
+
+        They are its plain tiles; with "any" all its tiles on land: only ships lie on the sea, so
+        the token exchange cannot take the place of one.
+        """
+        own = {h: kind for h, (owner, kind) in self.tiles.items() if owner == seat}
+        if self.token_exchange == "any":
+            return {h for h, kind in own.items() if h in self.map.land and kind != "TX"}
+        return {h for h, kind in own.items() if self.kinds[kind].plain}
 
     def playable(self, seat: int) -> set[str]:
         """The kinds in the hand of this seat that have a legal use now."""
@@ -358,7 +375,7 @@ class BoardGame:
         if kind == "FX":
             return self.exchange_exists()
         if kind == "TX":
-            return bool(self.own_plain_tiles(seat)) and bool(self.empty_land())
+            return bool(self.own_movable_tiles(seat)) and bool(self.empty_land())
         return bool(self.places_for(kind))
 
     def _may_end(self) -> bool:
@@ -431,7 +448,10 @@ class BoardGame:
         self._clear_pending()
         if self.edition == "1998":
             self._capture()  # at once, after each tile is resolved
-        if self.playable(self.seat):
+        if self.ending == "at_once" and self._end_reached():
+            self._clear_turn()
+            self.phase = "over"  # in mid-turn: nothing more is played, and no tiles are drawn
+        elif self.playable(self.seat):
             self.phase = "tile"
         else:
             self._end_turn()  # nothing more can be played

@@ -122,16 +122,19 @@ def winners_of(stones: list[Counter]) -> list[int]:
 
 
 class CardGame:
-    """One play. Seat 0 has the first turn; seats follow one another clockwise."""
+    """One play. Seat `first` has the first turn; seats follow one another clockwise."""
 
-    def __init__(self, players: int, orders: list[list[str]], villages: list[Iterable[str]]):
+    def __init__(self, players: int, orders: list[list[str]], villages: list[Iterable[str]], first: int = 0):
         """orders: each seat's own cards in stack order; villages: the village stack in order."""
         if players not in (2, 3, 4) or len(orders) != players:
             raise ValueError("2 to 4 players, one order of cards for each")
         if len({len(order) for order in orders}) != 1:
             raise ValueError("all players have equally many cards")
+        if first not in range(players):
+            raise ValueError(f"no such seat: {first}")
         self.players = players
-        self.seat = 0
+        self.first = first
+        self.seat = first
         self.phase = "card"  # "card", "cell", "village" or "over"
         self.end_called = False
         # Each player draws the first five cards of his stack.
@@ -293,7 +296,7 @@ class CardGame:
             self.end_called = True
         # The round is played out, so that all have had equally many turns. But when nobody has
         # a legal cell (the legal cells are the same for all) the game ends at once.
-        round_complete = self.seat == self.players - 1
+        round_complete = (self.seat + 1) % self.players == self.first
         if (self.end_called and round_complete) or not self.open_cells():
             self.phase = "over"
         else:
@@ -335,7 +338,7 @@ class CardGame:
         return {
             "phase": self.phase,
             "mover": order.index(self.seat),
-            "first_seat": order.index(0),  # who began: tells how much of the round is left
+            "first_seat": order.index(self.first),  # who began: tells how much of the round is left
             "end_called": self.end_called,
             "hand": Counter(self.hands[seat]),
             "chosen": self.chosen if seat == self.seat else None,

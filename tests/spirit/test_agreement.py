@@ -62,6 +62,7 @@ def test_a_few_games_of_every_kind() -> None:
     for players in range(1, MOST + 1):
         for level in LEVELS:
             play(GAME.variant(players, difficulty=level), 1000 + players)
+            play(GAME.variant(players, difficulty=level, first="random"), 2000 + players)
 
 
 def test_a_disagreement_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,14 +14,29 @@ from samurai_env.games.board.invariants import broken_invariants
 from samurai_env.games.board.rules.kernels import legal, reset, returns, step
 from samurai_env.games.board.rules.tiles import HAND, TILES
 from samurai_env.games.board.rules.topology import FIGURES_EACH
-from samurai_env.games.board.state import EDITIONS, FIGURE_SETUPS, FIRST_HAND, FIRST_HANDS, fields
+from samurai_env.games.board.state import (
+    EDITIONS,
+    ENDINGS,
+    FIGURE_SETUPS,
+    FIRST_HAND,
+    FIRST_HANDS,
+    TOKEN_EXCHANGES,
+    fields,
+)
+from samurai_env.games.first_seat import RANDOM_SEAT, FirstSeat, first_settings
 
 OPTIONS = {
     "edition": Option(EDITIONS, "2016", "the rulebook: when figures are captured, what the compulsory tile is"),
     "first_hand": Option(FIRST_HANDS, "choose", "each player picks the first five tiles, or they are drawn"),
     "figure_setup": Option(FIGURE_SETUPS, "alternate", "cities before villages, any order, or drawn"),
     "hide_captures": Option((False, True), False, "others' captures are hidden until the end (3 or 4 players)"),
+    "first": FirstSeat((0, RANDOM_SEAT), 0, "the seat that begins; random: drawn by the seed", quiet=True),
+    "ending": Option(ENDINGS, "turn", "the last turn is played out, or the game ends at once (1998)", quiet=True),
+    "token_exchange": Option(
+        TOKEN_EXCHANGES, "plain", "what it moves: own plain tiles, or any own tile on land", quiet=True
+    ),
 }
+PRESETS = {"beginner": {"first_hand": "random", "figure_setup": "random"}}
 
 
 def max_steps(num_players: int) -> int:
@@ -31,10 +46,17 @@ def max_steps(num_players: int) -> int:
 
 
 def forbid(num_players: int, options: Mapping[str, Any]) -> str | None:
-    """Captured figures lie open with two players."""
+    """Captured figures lie open with two players; only captures in mid-turn can end a game there."""
     if num_players == 2 and options["hide_captures"]:
         return "hide_captures is for 3 or 4 players: with 2 the captured figures lie open"
+    if options["ending"] == "at_once" and options["edition"] != "1998":
+        return "ending=at_once is for edition=1998: in 2016 figures are captured at the end of the turn"
     return None
+
+
+def settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, int]:
+    """The fields of the option `first`."""
+    return first_settings(options["first"])
 
 
 @jit
@@ -81,5 +103,7 @@ GAME = Game(
     text=text.text,
     rules_summary=text.rules_summary,
     secret=lambda state: state["phase"] == FIRST_HAND,
+    settings=settings,
     broken_invariants=broken_invariants,
+    presets=PRESETS,
 )

@@ -54,7 +54,8 @@ def broken_invariants(states: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     choosing, seat = states["phase"] == FIRST_HAND, states["seat"].astype(np.int64)
     picking = choosing[:, None] & (states["drawn"] == 0)
     yield "hand_size", states["hand_size"] != hand.sum(2)
-    still_to_pick = np.arange(n) >= seat[:, None]
+    first = states["first_seat"].astype(np.int64)
+    still_to_pick = (np.arange(n) - first[:, None]) % n >= ((seat - first) % n)[:, None]
     yield "drawn", choosing[:, None] & (picking != still_to_pick)
     picked = states["hand_size"]
     yield "hand_size", choosing & (picked[np.arange(len(picked)), seat] >= HAND)
@@ -77,7 +78,8 @@ def broken_invariants(states: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     used = COPIES - unseen - laid - chosen
     used[..., FIGURE_EXCHANGE] *= used[..., FIGURE_EXCHANGE] != 1  # leaves the game
     yield "unseen", used != 0
-    yield "movable", states["movable"] != pack_bits((lies & (int(MOVABLE) >> kind & 1 == 1)[:, None, :])[:, :, :lands])
+    moves = MOVABLE[states["token_exchange"]].astype(np.int64)[:, None] >> kind & 1 == 1
+    yield "movable", states["movable"] != pack_bits((lies & moves[:, None, :])[:, :, :lands])
     strength = STRENGTH[kind].astype(np.int64) * (tiles > 0)[..., None]
     yield "land_strength", states["land_strength"] != strength[:, :lands]
     next_to = np.concatenate([LAND_BESIDE[:lands], SEA_BESIDE[: tiles.shape[1] - lands]])

@@ -219,7 +219,7 @@ def write_hex(state, observer, index, out, at):
         out[at.owner + (owner - observer + n) % n] = 1
         for figure in range(3):
             out[at.strength + figure] = STRENGTH[kind, figure]
-        out[at.movable] = (MOVABLE >> np.uint32(kind)) & np.uint32(1)
+        out[at.movable] = (MOVABLE[state.token_exchange] >> np.uint32(kind)) & np.uint32(1)
 
 
 SIZE = np.array([s.size for s in SETTLEMENT], np.int8)

@@ -9,10 +9,13 @@ a set of them is kept as the bits of a `uint64`. `figure` is 0 helmet, 1 buddha,
 from samurai_env.core.layout import Field
 from samurai_env.games.board.rules.tiles import HAND, KINDS, TILES
 from samurai_env.games.board.rules.topology import LANDS, SEAS, SETTLEMENTS
+from samurai_env.games.first_seat import first_fields
 
 EDITIONS = ("1998", "2016")
 FIRST_HANDS = ("choose", "random")
 FIGURE_SETUPS = ("alternate", "free", "random")
+ENDINGS = ("turn", "at_once")
+TOKEN_EXCHANGES = ("plain", "any")
 
 # What the seat to move decides now.
 PHASES = (
@@ -35,6 +38,7 @@ def fields(num_players: int) -> list[Field]:
     lands, seas, settlements = int(LANDS[n]), int(SEAS[n]), int(SETTLEMENTS[n])
     spots = 3 * (settlements - 1)
     return [
+        *first_fields(n),
         Field("land_free", "u8", (), (0, 2**lands - 1), "bit set of the empty open land hexes"),
         Field("sea_free", "u8", (2,), (0, 2**64 - 1), "bit set of the empty sea hexes"),
         Field("figures", "u8", (3,), (0, 2**settlements - 1), "by figure: bit set of the settlements that hold one"),
@@ -81,4 +85,6 @@ def fields(num_players: int) -> list[Field]:
         Field("first_hand", "u1", (), (0, len(FIRST_HANDS) - 1), "option: index into FIRST_HANDS"),
         Field("figure_setup", "u1", (), (0, len(FIGURE_SETUPS) - 1), "option: index into FIGURE_SETUPS"),
         Field("hide_captures", "u1", (), (0, 1), "option: observations hide the others' captures until the end"),
+        Field("ending", "u1", (), (0, len(ENDINGS) - 1), "option: index into ENDINGS"),
+        Field("token_exchange", "u1", (), (0, len(TOKEN_EXCHANGES) - 1), "option: index into TOKEN_EXCHANGES"),
     ]

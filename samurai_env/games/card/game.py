@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from samurai_env.core.game import Game, Kernels
 from samurai_env.core.jit import jit
 from samurai_env.games.card import actions, notation, observation
@@ -18,11 +16,13 @@ from samurai_env.games.card.rules.cards import CARDS_EACH, STONES_EACH
 from samurai_env.games.card.rules.kernels import legal, reset, returns, step
 from samurai_env.games.card.rules.topology import VILLAGES
 from samurai_env.games.card.state import CARD, fields
+from samurai_env.games.first_seat import RANDOM_SEAT, FirstSeat, first_settings
 
 OPTIONS = {
     "cards": card_lists.CardsOption(
         (card_lists.DEFAULT,), card_lists.DEFAULT, "the card list, or the name of one read by load_cards"
-    )
+    ),
+    "first": FirstSeat((0, RANDOM_SEAT), 0, "the seat that begins; random: drawn by the seed", quiet=True),
 }
 
 
@@ -31,9 +31,9 @@ def max_steps(num_players: int) -> int:
     return 2 * num_players * CARDS_EACH[num_players] + VILLAGES // 2
 
 
-def settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, np.ndarray]:
-    """The card list, as it goes into the state."""
-    return card_lists.card_list(options["cards"]).settings(num_players)
+def settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The card list, as it goes into the state, and the fields of the option `first`."""
+    return {**card_lists.card_list(options["cards"]).settings(num_players), **first_settings(options["first"])}
 
 
 def forbid(num_players: int, options: Mapping[str, Any]) -> str | None:

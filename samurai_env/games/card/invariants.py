@@ -47,7 +47,9 @@ def broken_invariants(states: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
 
     # Everybody lays a card a turn and then draws one.
     moving, in_stack = np.arange(n) == seat[:, None], states["unseen"].sum(2, dtype=np.int64)
-    has_laid = (np.arange(n) < seat[:, None]) | moving & (over | (phase == VILLAGE))[:, None]
+    first = states["first_seat"].astype(np.int64)
+    before = (np.arange(n) - first[:, None]) % n < ((seat - first) % n)[:, None]
+    has_laid = before | moving & (over | (phase == VILLAGE))[:, None]
     turns = states["copies"].sum(1, dtype=np.int64)[:, None] - in_stack - has_laid
     yield "unseen", turns.max(1) != turns.min(1)
     yield "hand", hand.sum(2) != np.minimum(HAND - (moving & (phase == VILLAGE)[:, None]), in_stack)

@@ -119,7 +119,7 @@ def write_player(state, observer, player, out, at, row):
     out[at.stack_size + row] = state.stack.shape[1] - state.drawn[seat]
     for shape in range(3):
         out[at.stones + 3 * row + shape] = state.stones[seat, shape]
-    out[at.first + row] = seat == 0
+    out[at.first + row] = seat == state.first_seat
     out[at.to_move + row] = seat == state.seat and not state.over
 
 

@@ -10,6 +10,7 @@ cells and sides are those of `topology`, kinds those of `cards`.
 from samurai_env.core.layout import Field
 from samurai_env.games.card.rules.cards import CARDS, CARDS_EACH, KINDS, VILLAGE_KINDS, VILLAGES_BY_SYMBOLS
 from samurai_env.games.card.rules.topology import CELLS, REACH, VILLAGES
+from samurai_env.games.first_seat import first_fields
 
 # What the seat to move decides now.
 PHASES = (
@@ -24,6 +25,7 @@ def fields(num_players: int) -> list[Field]:
     """The fields of a state with `num_players` players, in storage order."""
     n, cards = num_players, CARDS_EACH[num_players]
     return [
+        *first_fields(n),
         Field("free", "u8", (3,), (0, 2**64 - 1), "bit set of action ids: the free cells beside a village"),
         Field("kinds", "u4", (n,), (0, 2**KINDS - 1), "by seat: bit set of the kinds of card in the hand"),
         Field("laid", "i2", (), (-1, CELLS - 1), "cell of the card just laid while village cards wait, -1 none"),

@@ -182,6 +182,7 @@ def fields(num_players: int) -> list[Field]:
         Field("difficulty", "u1", (), (0, len(LEVELS) - 1), "option: index into LEVELS"),
         Field("two_player_rules", "u1", (), (0, len(TWO_PLAYER_RULES) - 1), "option: index into TWO_PLAYER_RULES"),
         Field("first_seat", "u1", (), seat, "the seat that begins (option `first`)"),
+        Field("first_drawn", "u1", (), (0, 1), "setting: that seat is drawn by the seed"),
     ]
 
 

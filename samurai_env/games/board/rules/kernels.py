@@ -42,6 +42,7 @@ ONE_KIND = np.uint32(1)
 TOKEN_EXCHANGE_BIT = np.uint32(1 << TOKEN_EXCHANGE)
 FIGURE_EXCHANGE_BIT = np.uint32(1 << FIGURE_EXCHANGE)
 EDITION_1998 = 0
+AT_ONCE = 1  # index into ENDINGS
 
 
 # --- What is legal ---
@@ -183,11 +184,11 @@ def step(state, action):
     elif phase == FIRST_HAND:
         setup.pick_tile(state, action)
         if state.phase == TILE:
-            start_turn(state, 0)
+            start_turn(state, state.first_seat)
     else:
         setup.place_figure(state, action - SPOT0[n])
         if state.phase == TILE:
-            start_turn(state, 0)
+            start_turn(state, state.first_seat)
 
 
 @inlined
@@ -230,7 +231,7 @@ def place_on_land(state, seat, kind, land):
     """Put a tile on an empty land hex and note which settlements that surrounds."""
     lay(state, seat, kind, land)
     state.land_free &= ~bit(land)
-    if (ONE_KIND << np.uint32(kind)) & MOVABLE != NO_KIND:
+    if (ONE_KIND << np.uint32(kind)) & MOVABLE[state.token_exchange] != NO_KIND:
         state.movable[seat] |= bit(land)
     for i in range(2):
         settlement = LAND_BESIDE[land, i]
@@ -292,6 +293,9 @@ def continue_turn(state):
     state.from_spot = -1
     if state.edition == EDITION_1998 and state.surrounded != EMPTY:
         capture(state)
+        if state.ending == AT_ONCE and end_reached(state):
+            finish(state)
+            return
     if playable(state, state.seat) == NO_KIND:
         end_turn(state)
     else:
@@ -332,13 +336,19 @@ def refill(state):
         state.drawn[seat] += 1
 
 
+@inlined
+def end_reached(state):
+    """Whether a kind of figure has left the board, or four figures are set aside ("End of the game")."""
+    tied = state.aside[0] + state.aside[1] + state.aside[2]
+    return tied >= 4 or state.figures[0] == EMPTY or state.figures[1] == EMPTY or state.figures[2] == EMPTY
+
+
 @jit
 def end_turn(state):
     """Capture (2016), refill, see whether the game ends, and hand over the turn."""
     capture(state)
     refill(state)
-    tied = state.aside[0] + state.aside[1] + state.aside[2]
-    if tied >= 4 or state.figures[0] == EMPTY or state.figures[1] == EMPTY or state.figures[2] == EMPTY:
+    if end_reached(state):
         finish(state)
     else:
         start_turn(state, state.seat + 1)
@@ -374,7 +384,7 @@ def reset(state, seed):
     setup.clear(state, seed)
     setup.deal_tiles(state)
     if state.phase == TILE:
-        start_turn(state, 0)
+        start_turn(state, state.first_seat)
 
 
 @jit

@@ -19,8 +19,10 @@ def clear(state, seed):
     n = state.hand.shape[0]
     state.seed = seed
     state.rng[0] = seed
+    if state.first_drawn:
+        state.first_seat = below(state.rng, n)
     state.steps = 0
-    state.seat = 0
+    state.seat = state.first_seat
     state.over = 0
     state.land_free = ALL_LAND[n]
     for word in range(state.sea_free.shape[0]):
@@ -50,7 +52,7 @@ def clear(state, seed):
 
 @jit
 def deal_tiles(state):
-    """Hand out the tiles: first hands and shuffled supplies if the option says so; else seat 0 begins to choose."""
+    """Hand out the tiles: first hands and shuffled supplies if the option says so; else the first seat may choose."""
     for seat in range(state.hand.shape[0]):
         for kind in range(KINDS):
             state.unseen[seat, kind] = COPIES[kind]
@@ -79,7 +81,7 @@ def give(state, seat, kind):
 @jit
 def after_hands(state):
     """All hands are complete: only now Edo gets its figures (Ruling); place the others, or let the seats place them."""
-    state.seat = 0
+    state.seat = state.first_seat
     for figure in range(3):
         state.figures[figure] = bit(EDO)
         state.pool[figure] -= 1
@@ -110,9 +112,8 @@ def pick_tile(state, kind):
     give(state, seat, kind)
     if state.hand_size[seat] == HAND:
         shuffle_rest(state, seat)
-        if seat + 1 < state.hand.shape[0]:
-            state.seat = seat + 1
-        else:
+        state.seat = (seat + 1) % state.hand.shape[0]
+        if state.seat == state.first_seat:
             after_hands(state)
 
 

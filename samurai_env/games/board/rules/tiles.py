@@ -40,5 +40,6 @@ QUICK = np.uint32(sum(1 << i for i, row in enumerate(_ROWS) if row[3] == "quick"
 PLAIN = ALL_KINDS & ~QUICK
 SHIPS = _kinds("ship")
 EXCHANGES = _kinds("token exchange", "figure exchange")
-MOVABLE = PLAIN & ~EXCHANGES  # what a token exchange may move
 ON_LAND = ALL_KINDS & ~SHIPS & ~_kinds("figure exchange")
+# What a token exchange may move, by option `token_exchange`: the plain tiles, or all that lie on land.
+MOVABLE = np.array([PLAIN & ~EXCHANGES, ON_LAND & ~EXCHANGES], np.uint32)

@@ -235,13 +235,14 @@ def lay_village(state, x, y):
 def end_turn(state):
     """Draw a card, see whether the game ends, and hand over the turn."""
     setup.draw_card(state, state.seat)
-    round_over = state.seat == state.hand.shape[0] - 1
+    following = state.seat + 1 if state.seat + 1 < state.hand.shape[0] else 0
+    round_over = following == state.first_seat
     closed = state.free[0] | state.free[1] | state.free[2] == EMPTY  # no cell is left (Ruling)
     if closed or (round_over and last_round(state)):
         state.over = 1
         state.winners = winners(state.stones)
     else:
-        state.seat = 0 if round_over else state.seat + 1
+        state.seat = following
     state.phase = CARD
 
 

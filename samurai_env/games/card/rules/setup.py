@@ -3,7 +3,7 @@
 import numpy as np
 
 from samurai_env.core.jit import jit
-from samurai_env.core.rng import shuffle
+from samurai_env.core.rng import below, shuffle
 from samurai_env.games.card.rules.cards import HAND, KINDS
 from samurai_env.games.card.state import CARD
 
@@ -13,8 +13,10 @@ def clear(state, seed):
     """An empty table; the settings stay as they are."""
     state.seed = seed
     state.rng[0] = seed
+    if state.first_drawn:
+        state.first_seat = below(state.rng, state.hand.shape[0])
     state.steps = 0
-    state.seat = 0
+    state.seat = state.first_seat
     state.over = 0
     state.free[:] = 0
     state.kinds[:] = 0

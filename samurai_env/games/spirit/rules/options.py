@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from samurai_env.core.checks import is_seat
 from samurai_env.core.game import Option
 from samurai_env.core.texts import shown
+from samurai_env.games.first_seat import RANDOM_SEAT, FirstSeat, first_settings
 from samurai_env.games.spirit.rules.cards import LEVELS, MOST, SAMURAI
 from samurai_env.games.spirit.state import RANDOM, TWO_PLAYER_RULES
 
@@ -45,38 +45,13 @@ class Seating(Option):
         return text if text == "random" else tuple(text.split(","))
 
 
-@dataclass(frozen=True)
-class FirstSeat(Option):
-    """The seat that begins: any of them (`values` lists the usual one)."""
-
-    def check(self, label: str, value: Any, num_players: int) -> Any:
-        """A seat at the table.
-
-        Raises:
-            ValueError: there is no such seat.
-        """
-        if not is_seat(value, num_players):
-            raise ValueError(f"{label} is a seat, 0 to {num_players - 1}, not {shown(value)}")
-        return int(value)
-
-    def parse(self, label: str, text: str) -> Any:
-        """The number written `text`.
-
-        Raises:
-            ValueError: not a number.
-        """
-        if not text.isdigit():
-            raise ValueError(f"{label} is the number of a seat, not {shown(text)}")
-        return int(text)
-
-
 OPTIONS: Mapping[str, Option] = {
     "difficulty": Option(LEVELS, "normal", "level of difficulty"),
     "samurai": Seating(("random",), "random", "who sits where: random by the seed, or one name a seat"),
     "two_player_rules": Option(
         TWO_PLAYER_RULES, "auto", "open tokens of the absent samurai: with 1 or 2 samurai, or with up to 6"
     ),
-    "first": FirstSeat((0,), 0, "the seat that begins"),
+    "first": FirstSeat((0, RANDOM_SEAT), 0, "the seat that begins; random: drawn by the seed, as the rulebook has it"),
 }
 
 
@@ -85,7 +60,7 @@ def settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, Any]:
     chosen = np.full(MOST, RANDOM, np.int8)
     if options["samurai"] != "random":
         chosen[:num_players] = [SAMURAI.index(name) for name in options["samurai"]]
-    return {"players": num_players, "chosen": chosen, "first_seat": options["first"]}
+    return {"players": num_players, "chosen": chosen, **first_settings(options["first"])}
 
 
 def forbid(num_players: int, options: Mapping[str, Any]) -> str | None:

@@ -1,7 +1,7 @@
 """Before the first turn and between the rounds ("Set-up", "End of a round"): who sits where, which raiders come."""
 
 from samurai_env.core.jit import jit
-from samurai_env.core.rng import shuffle
+from samurai_env.core.rng import below, shuffle
 from samurai_env.games.spirit.rules.cards import (
     CARDS,
     DOLL,
@@ -34,6 +34,8 @@ def clear(state, seed):
     """An untouched village and empty boards; options stay as they are."""
     state.seed = seed
     state.rng[0] = seed
+    if state.first_drawn:
+        state.first_seat = below(state.rng, state.players)
     state.steps = 0
     state.seat = state.first_seat
     state.over = 0
