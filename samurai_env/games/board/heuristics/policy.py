@@ -30,6 +30,9 @@ LOWEST = -1e9
 WEIGHTS = np.array(json.loads((DATA / "heuristic_policy.json").read_text(encoding="utf-8"))["weights"], np.float64)
 MAX_LEAD = 64  # in influence, with the tile that is tried: more than six neighbours can give
 TOWNS = int(SETTLEMENTS.max())
+ROWS = TOWNS + 1
+# As the tables that they come from, but no settlement is TOWNS: the last row of `table`, which holds no gain.
+NEAR_LAND, NEAR_SEA = np.minimum(LAND_BESIDE, TOWNS), np.minimum(SEA_BESIDE, TOWNS)
 
 
 class Parameters(NamedTuple):
@@ -96,43 +99,48 @@ def empty_around(state, settlement):
 
 
 @jit
-def fill_controls(state, seat, control, everywhere, table):
+def fill_controls(state, seat, control, everywhere, leads, table):
     """Write the seat's control of each figure as things stand into columns 0 to 2 of `table`, a row a settlement.
 
-    `everywhere`: also of figures that are not there, for exchanges. Each is computed once instead of for every hex.
+    Each is computed once instead of for every hex.
+
+    Args:
+        state: a game.
+        seat: whose control.
+        control: see `Parameters`.
+        everywhere: also of figures that are not there, for exchanges.
+        leads: int64 (settlements, 4), out: MAX_LEAD + the lead in influence by figure, and the empty land hexes around.
+        table: float64 (ROWS, 4), out.
     """
-    for settlement in range(table.shape[0]):
+    for settlement in range(state.influence.shape[1]):
         empty = empty_around(state, settlement)
+        leads[settlement, 3] = empty
         for figure in range(3):
             if everywhere or has(state.figures[figure], settlement):
-                lead = influence_lead(state, seat, settlement, figure)
-                table[settlement, figure] = control[empty, MAX_LEAD + lead]
+                leads[settlement, figure] = MAX_LEAD + influence_lead(state, seat, settlement, figure)
+                table[settlement, figure] = control[empty, leads[settlement, figure]]
 
 
 @jit
-def fill_gains(state, seat, kind, filled, sign, importances, control, table):
+def fill_gains(state, kind, filled, sign, importances, control, leads, table):
     """Write into column 3 the gain beside each settlement of so many land hexes `filled` and the tile's strength.
 
     `sign`: 1 if the strength is added, -1 if it is removed.
     """
-    for settlement in range(table.shape[0]):
-        total, empty = 0.0, empty_around(state, settlement)
+    for settlement in range(state.influence.shape[1]):
+        total, empty = 0.0, leads[settlement, 3]
         if empty >= filled:
             for figure in range(3):
                 if has(state.figures[figure], settlement):
-                    lead = influence_lead(state, seat, settlement, figure)
-                    after = control[empty - filled, MAX_LEAD + lead + sign * STRENGTH[kind, figure]]
+                    after = control[empty - filled, leads[settlement, figure] + sign * STRENGTH[kind, figure]]
                     total += importances[figure] * (after - table[settlement, figure])
         table[settlement, 3] = total
 
 
 @jit
 def gain_beside(settlements, table):
-    """Gain of a tile on a hex with these two settlements beside it; a number beyond the table is none."""
-    first, second = settlements[0], settlements[1]
-    one = table[first, 3] if first < table.shape[0] else 0.0
-    two = table[second, 3] if second < table.shape[0] else 0.0
-    return one + two
+    """Gain of a tile on a hex with these two settlements beside it; one out of play has 0 in the table."""
+    return table[settlements[0], 3] + table[settlements[1], 3]
 
 
 @jit
@@ -140,7 +148,7 @@ def best_land(state, table):
     """Best gain on land of the tile whose gains are in `table`."""
     best, free = LOWEST, state.land_free
     while free != EMPTY:
-        best = max(best, gain_beside(LAND_BESIDE[np.int64(lowest(free))], table))
+        best = max(best, gain_beside(NEAR_LAND[np.int64(lowest(free))], table))
         free &= free - np.uint64(1)
     return best
 
@@ -151,12 +159,12 @@ def best_sea(state, table):
     best = LOWEST
     for sea in range(state.sea_tile.shape[0]):
         if state.sea_tile[sea] == 0:
-            best = max(best, gain_beside(SEA_BESIDE[sea], table))
+            best = max(best, gain_beside(NEAR_SEA[sea], table))
     return best
 
 
 @jit
-def token_exchanges(state, seat, importances, control, table, logits):
+def token_exchanges(state, seat, importances, control, leads, table, logits):
     """Best gain of a token exchange, the tile put where it gains most; writes that of each first hex."""
     best = LOWEST
     for kind in range(KINDS):
@@ -164,10 +172,10 @@ def token_exchanges(state, seat, importances, control, table, logits):
         for land in range(state.land_tile.shape[0]):
             if state.land_tile[land] == tile and has(state.movable[seat], land):
                 if elsewhere == LOWEST:  # the first of its kind
-                    fill_gains(state, seat, kind, 1, 1, importances, control, table)
+                    fill_gains(state, kind, 1, 1, importances, control, leads, table)
                     elsewhere = best_land(state, table)
-                    fill_gains(state, seat, kind, 0, -1, importances, control, table)
-                logits[LAND0 + land] = gain_beside(LAND_BESIDE[land], table) + elsewhere
+                    fill_gains(state, kind, 0, -1, importances, control, leads, table)
+                logits[LAND0 + land] = gain_beside(NEAR_LAND[land], table) + elsewhere
                 best = max(best, logits[LAND0 + land])
     return best
 
@@ -196,7 +204,7 @@ def best_figure_exchange(state, figure, settlement, importances, table):
 
 
 @jit
-def tile_gain(state, seat, kind, importances, control, table, logits):
+def tile_gain(state, seat, kind, importances, control, leads, table, logits):
     """Best gain of playing a tile of this kind; `logits` of land hexes are scratch."""
     if kind == FIGURE_EXCHANGE:
         best = 0.0 if idle_exchange(state) else LOWEST
@@ -208,13 +216,13 @@ def tile_gain(state, seat, kind, importances, control, table, logits):
                 best = max(best, best_figure_exchange(state, figure, settlement, importances, table))
         return best
     if kind == TOKEN_EXCHANGE:
-        best = token_exchanges(state, seat, importances, control, table, logits)
+        best = token_exchanges(state, seat, importances, control, leads, table, logits)
         logits[LAND0 : LAND0 + state.land_tile.shape[0]] = LOWEST
         return best
     if SHIPS >> np.uint32(kind) & np.uint32(1):
-        fill_gains(state, seat, kind, 0, 1, importances, control, table)
+        fill_gains(state, kind, 0, 1, importances, control, leads, table)
         return best_sea(state, table)
-    fill_gains(state, seat, kind, 1, 1, importances, control, table)
+    fill_gains(state, kind, 1, 1, importances, control, leads, table)
     return best_land(state, table)
 
 
@@ -225,30 +233,32 @@ def write_logits(state, logits, parameters):
     n, seat, phase, towns = state.hand.shape[0], state.seat, state.phase, state.influence.shape[1]
     importances = importances_of(state, seat, weights)
     logits[:] = LOWEST
-    table = scratch((TOWNS, 4), np.float64)[:towns]  # see `fill_controls` and `fill_gains`
+    table, leads = scratch((ROWS, 4), np.float64), scratch((TOWNS, 4), np.int64)  # see `fill_controls`
+    for settlement in range(towns, ROWS):
+        table[settlement, 3] = 0.0
     kinds = playable(state, seat) if phase == TILE else np.uint32(0)
     if phase != FIRST_HAND and phase != SETUP:
         exchange = phase in (FIGURE_FIRST, FIGURE_SECOND) or kinds >> np.uint32(FIGURE_EXCHANGE) & np.uint32(1) != 0
-        fill_controls(state, seat, control, exchange, table)
+        fill_controls(state, seat, control, exchange, leads, table)
     if phase == TILE:
         for kind in range(KINDS):
             if kinds >> np.uint32(kind) & np.uint32(1):
-                gain = tile_gain(state, seat, kind, importances, control, table, logits)
+                gain = tile_gain(state, seat, kind, importances, control, leads, table, logits)
                 logits[kind] = gain - weights[PRICE + kind]
         if state.may_end:
             logits[END] = 0.0
     elif phase == LAND:
-        fill_gains(state, seat, state.tile, 1, 1, importances, control, table)
+        fill_gains(state, state.tile, 1, 1, importances, control, leads, table)
         for land in range(state.land_tile.shape[0]):
             if state.land_tile[land] == 0:
-                logits[LAND0 + land] = gain_beside(LAND_BESIDE[land], table)
+                logits[LAND0 + land] = gain_beside(NEAR_LAND[land], table)
     elif phase == SEA:
-        fill_gains(state, seat, state.tile, 0, 1, importances, control, table)
+        fill_gains(state, state.tile, 0, 1, importances, control, leads, table)
         for sea in range(state.sea_tile.shape[0]):
             if state.sea_tile[sea] == 0:
-                logits[SEA0[n] + sea] = gain_beside(SEA_BESIDE[sea], table)
+                logits[SEA0[n] + sea] = gain_beside(NEAR_SEA[sea], table)
     elif phase == TOKEN_FROM:
-        token_exchanges(state, seat, importances, control, table, logits)
+        token_exchanges(state, seat, importances, control, leads, table, logits)
     elif phase == FIGURE_FIRST:
         if idle_exchange(state):
             logits[IDLE] = 0.0
@@ -283,10 +293,10 @@ def write_logits(state, logits, parameters):
                 places &= places - np.uint64(1)
     else:  # the second hex of a token exchange: the tile has left the first
         kind = state.land_tile[state.from_land] - 1 - KINDS * seat
-        fill_gains(state, seat, kind, 1, 1, importances, control, table)
+        fill_gains(state, kind, 1, 1, importances, control, leads, table)
         for land in range(state.land_tile.shape[0]):
             if state.land_tile[land] == 0:
-                logits[LAND0 + land] = gain_beside(LAND_BESIDE[land], table)
+                logits[LAND0 + land] = gain_beside(NEAR_LAND[land], table)
 
 
 @jit
