@@ -65,10 +65,16 @@ def served(store, agents=("random", "greedy", "mcts:20"), in_process=True, folde
     running = Served(server.servers[0].sockets[0].getsockname()[1], app)
     if in_process:
 
+        alone = threading.Lock()  # an agent thinks about one position at a time, as in a process of its own
+
+        def one_by_one(work, *arguments):
+            with alone:
+                return work(*arguments)
+
         async def think(work, *arguments):
             import asyncio
 
-            return await asyncio.to_thread(work, *arguments)
+            return await asyncio.to_thread(one_by_one, work, *arguments)
 
         running.server.think = think
     try:

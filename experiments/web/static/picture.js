@@ -108,24 +108,28 @@ export function addShares(box, actions) {
   }
 }
 
-// A line of play: numbers on the places that it names, one after the other, joined by arrows.
+// A line of play: numbers on the places that it names, one after the other; those of one seat in a row are joined.
 export function addLine(box, line) {
   for (const old of box.querySelectorAll(".line")) old.remove();
   const numbers = new Map();
   for (const [i, step] of line.entries()) for (const target of step.targets.slice(0, 1)) numbers.set(target, [...(numbers.get(target) || []), i + 1]);
   for (const picture of box.querySelectorAll(".picture")) {
     const group = svgElement("g", { class: "line" });
-    const points = [];
+    const at = new Map(); // by number of the step: its place in this picture
     for (const [target, steps] of numbers) {
       const place = picture.querySelector(`[data-target="${CSS.escape(target)}"]`);
       if (!place) continue;
       const [x, y] = middle(place);
-      points.push([x, y]);
+      for (const number of steps) at.set(number, [x, y]);
       svgElement("circle", { cx: x, cy: y, r: 9 }, group);
       svgElement("text", { x, y: y + 4, "font-size": 12, "text-anchor": "middle" }, group, steps.join(","));
     }
-    if (points.length > 1) group.prepend(svgElement("polyline", { points: points.map((point) => point.join(",")).join(" ") }));
-    if (points.length) picture.append(group);
+    for (const [i, step] of line.entries()) {
+      const [from, to] = [at.get(i), at.get(i + 1)];
+      if (i === 0 || !from || !to || line[i - 1].seat !== step.seat) continue;
+      group.prepend(svgElement("line", { x1: from[0], y1: from[1], x2: to[0], y2: to[1] }));
+    }
+    if (at.size) picture.append(group);
   }
 }
 
