@@ -1,7 +1,8 @@
-"""Networks by NumPy, for play without torch: multi-layer perceptrons with a heuristic prior and action layers.
+"""Networks by NumPy and compiled layers, for play without torch.
 
-The shipped networks are of these forms, and choose as by torch; see `network.PolicyValueNet` and `layers.ActionLayers`,
-which these functions follow line by line.
+Multi-layer perceptrons with a heuristic prior, action layers and layers over a graph. The shipped networks are of these
+forms, and choose as by torch; see `network.PolicyValueNet`, `layers.ActionLayers` and `graph_layers.GraphLayers`, which
+these functions follow.
 """
 
 from contextlib import AbstractContextManager, nullcontext
@@ -14,15 +15,121 @@ from safetensors.numpy import load
 
 from agents.networks.cards import current_tensor_name, damaged, read_card, read_weights
 from agents.networks.config import MASKED, NetworkConfig
+from agents.networks.dense import add_action_scores, add_prior, dense, log_softmax, observed, prior_logits, rectify
 from agents.networks.paths import weights_file
 from samurai_env import parse_variant
+from samurai_env.core.encoding import Cells, Encoding, Graph, Places
 from samurai_env.core.texts import one_line
 
 Shapes = dict[str, tuple[int, ...]]
+FEW = 16  # positions up to which compiled layers are faster than NumPy's products
+LARGEST = np.float32(15.0)  # scores are clamped to this before they are exponentiated
 
 
-def _linear(name: str, inputs: int, outputs: int) -> Shapes:
-    return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
+def linear_shapes(name: str, inputs: int, outputs: int, bias: bool = True) -> Shapes:
+    """The shapes of the tensors of a linear layer."""
+    return {f"{name}.weight": (outputs, inputs), **({f"{name}.bias": (outputs,)} if bias else {})}
+
+
+def graph_shapes(graph: Graph, encoding: Encoding, width: int, hidden: int) -> Shapes:
+    """The shapes of the tensors of `GraphLayers`, without the prefix `graph.`."""
+    rows = graph.sites.rows(encoding)
+    sites, suits = graph.sites.shape
+    likes = len({piece.like for piece in graph.pieces})
+    shapes = linear_shapes("around", encoding.shape[0] - len(np.unique(rows)), 2 * width)
+    shapes |= linear_shapes("first", rows.shape[2], width) | {"position": (sites, 1, width)}
+    shapes |= linear_shapes("context", 2 * width, suits * width, bias=False)
+    for name, bias in (("second", True), ("neighbours", False), ("other_suits", False), ("third", True)):
+        shapes |= linear_shapes(name, width, width, bias)
+    shapes |= linear_shapes("gate", hidden, width) | linear_shapes("scores", width, likes + 1)
+    shapes |= {"piece_scale": (len(graph.pieces),)}
+    assert not isinstance(graph.places, Cells)
+    for number, places in enumerate(graph.places):
+        shapes |= linear_shapes(f"kinds.{number}.own", places.rows(encoding).shape[1], 1)
+    return shapes
+
+
+def _beside(places: Places, sites: int) -> np.ndarray:
+    """Whether a site and a place lie side by side, float32 (sites, places)."""
+    table = np.zeros((sites, len(places.beside)), np.float32)
+    for place, near in enumerate(places.beside):
+        table[list(near), place] = 1.0
+    return table
+
+
+class NumPyGraph:
+    """`graph_layers.GraphLayers` by NumPy, line by line.
+
+    Args:
+        graph: the map.
+        encoding: a vector, with the blocks that the graph names.
+        tensors: float32, by the names of `graph_shapes`; weights are transposed, (inputs, outputs).
+    """
+
+    def __init__(self, graph: Graph, encoding: Encoding, tensors: dict[str, np.ndarray]) -> None:
+        assert not isinstance(graph.places, Cells)
+        self._tensors, self._places = tensors, graph.places
+        sites, self._suits = graph.sites.shape
+        self._rows = graph.sites.rows(encoding)
+        self._rest = np.setdiff1d(np.arange(encoding.shape[0]), self._rows)
+        self._chosen = encoding.slices()[graph.piece_block]
+        self._beside = [_beside(places, sites) for places in graph.places]
+        self._place_rows = [places.rows(encoding) for places in graph.places]
+        shared = np.concatenate(self._beside, 1)
+        shared = shared @ shared.T
+        self._near = shared / shared.sum(1, keepdims=True)
+        likes = sorted({piece.like for piece in graph.pieces})
+        by_piece = np.zeros((self._suits, len(likes), len(graph.pieces)), np.float32)
+        for number, piece in enumerate(graph.pieces):
+            by_piece[slice(None) if piece.suit is None else piece.suit, likes.index(piece.like), number] = 1.0
+        self._by_piece = by_piece.reshape(-1, len(graph.pieces))
+        self._placeless = np.ones(len(graph.pieces), np.float32)
+        self._placeless[[piece for places in graph.places for piece in places.pieces]] = 1e-6
+        actions = np.array(graph.sites.actions).ravel()
+        self._with_action = np.flatnonzero(actions >= 0)
+        ids = [np.arange(graph.piece_action, graph.piece_action + len(graph.pieces)), actions[actions >= 0]]
+        ids += [np.arange(places.action, places.action + len(places.beside)) for places in graph.places]
+        self._ids = np.concatenate(ids)
+
+    def _layer(self, name: str, inputs: np.ndarray) -> np.ndarray:
+        out = inputs @ self._tensors[f"{name}.weight"]
+        bias = self._tensors.get(f"{name}.bias")
+        return out if bias is None else out + bias
+
+    def embed(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Embed sites in suits, float32 (batch, sites, suits, width), and sum up the position, (batch, 4 * width).
+
+        Args:
+            inputs: float32 (batch, entries), normalised observations.
+        """
+        around = np.maximum(self._layer("around", inputs[:, self._rest]), 0)
+        context = self._layer("context", around).reshape(len(inputs), 1, self._suits, -1)
+        nodes = self._layer("first", inputs[:, self._rows]) + self._tensors["position"]
+        nodes = np.maximum(nodes + context, 0)
+        flat = self._layer("neighbours", nodes).reshape(len(inputs), len(self._near), -1)
+        mixed = self._layer("second", nodes) + (self._near @ flat).reshape(nodes.shape)
+        mixed += self._layer("other_suits", nodes.mean(2, keepdims=True))
+        nodes = nodes + self._layer("third", np.maximum(mixed, 0))
+        every = nodes.reshape(len(inputs), -1, nodes.shape[3])
+        return nodes, np.concatenate([around, every.mean(1), every.max(1)], 1)
+
+    def add_logits(self, obs: np.ndarray, nodes: np.ndarray, hidden: np.ndarray, logits: np.ndarray) -> None:
+        """Add what sites and places say to logits, float32 (batch, actions); `obs` is int8 (batch, entries)."""
+        gate = np.expand_dims(self._layer("gate", hidden), (1, 2))
+        scores = self._layer("scores", np.maximum(nodes, 0) * (np.float32(1.0) + gate))
+        gains = scores[..., :-1].reshape(len(obs), len(self._near), -1) @ self._by_piece  # (batch, sites, pieces)
+        chosen = (gains @ obs[:, self._chosen].astype(np.float32)[:, :, None])[:, :, 0]
+        total = np.repeat(self._placeless[None], len(obs), 0)
+        parts = [scores[..., -1].reshape(len(obs), -1)[:, self._with_action]]
+        for number, places in enumerate(self._places):
+            entries, beside, pieces = obs[:, self._place_rows[number]], self._beside[number], list(places.pieces)
+            free = (~entries.any(2)).astype(np.float32)
+            here = np.clip(gains.transpose(0, 2, 1)[:, pieces] @ beside, -LARGEST, LARGEST)
+            total[:, pieces] += np.einsum("npq,nq->np", np.exp(here), free)
+            own = self._layer(f"kinds.{number}.own", entries.astype(np.float32))[:, :, 0]
+            parts.append(chosen @ beside + own)
+        by_piece = np.log(total) * self._tensors["piece_scale"]
+        logits[:, self._ids] += np.concatenate([by_piece, *parts], 1)  # no id comes twice
 
 
 def expected_shapes(config: NetworkConfig) -> Shapes:
@@ -32,74 +139,150 @@ def expected_shapes(config: NetworkConfig) -> Shapes:
         ValueError: there is no such network.
     """
     variant = parse_variant(config.variant)
-    inputs = int(np.prod(variant.encoding(config.encoding).shape))
+    encoding = variant.encoding(config.encoding)
+    inputs = int(np.prod(encoding.shape))
     shapes: Shapes = {"mean": (inputs,), "scale": (inputs,)}
     if config.heuristic_prior:
         shapes |= {"prior_temperature": (), "prior_weight": ()}
         inputs += variant.num_actions
+    if config.graph_width:
+        graph = variant.game.graph and variant.game.graph(variant.num_players)
+        if graph is None or len(encoding.shape) != 1:
+            raise ValueError("layers over a graph need a game with a fixed map and the encoding flat")
+        width = (inputs, *config.hidden)[-1]
+        found = graph_shapes(graph, encoding, config.graph_width, width)
+        shapes |= {f"graph.{name}": shape for name, shape in found.items()}
+        inputs += 4 * config.graph_width - encoding.shape[0]
     widths = [inputs, *config.hidden]
     for layer, (before, after) in enumerate(pairwise(widths)):
-        shapes |= _linear(f"body.{2 * layer}", before, after)
+        shapes |= linear_shapes(f"body.{2 * layer}", before, after)
     if width := config.action_width:
         columns = len(variant.game.action_features)
         shapes |= {"actions.scale": (columns,), "actions.context.weight": (width, widths[-1])}
-        shapes |= _linear("actions.first", 2 * columns, width) | _linear("actions.second", width, width)
-        shapes |= _linear("actions.score", width, 1)
-    return (
-        shapes | _linear("policy", widths[-1], variant.num_actions) | _linear("value", widths[-1], variant.num_players)
-    )
+        shapes |= linear_shapes("actions.first", 2 * columns, width) | linear_shapes("actions.second", width, width)
+        shapes |= linear_shapes("actions.score", width, 1)
+    shapes |= linear_shapes("policy", widths[-1], variant.num_actions)
+    return shapes | linear_shapes("value", widths[-1], variant.num_players)
 
 
 class NumPyNetwork:
     """A network that plays and does not learn.
 
     Args:
-        config: a form without entity, spatial and graph layers.
+        config: a form without entity and spatial layers, and without a graph of laid cells.
         tensors: float32, by the names of `expected_shapes`.
     """
 
     def __init__(self, config: NetworkConfig, tensors: dict[str, np.ndarray]) -> None:
         self.config = config
-        # Transposed in memory: a single position is multiplied faster by rows that lie together.
+        # Transposed in memory: the weights of an input lie together.
         self._tensors = {n: np.ascontiguousarray(t.T) if n.endswith(".weight") else t for n, t in tensors.items()}
-
-    def _layer(self, name: str, inputs: np.ndarray) -> np.ndarray:
-        return inputs @ self._tensors[f"{name}.weight"] + self._tensors[f"{name}.bias"]
+        t, names = self._tensors, [f"body.{2 * layer}" for layer in range(len(config.hidden))]
+        self._layers = [(t[f"{name}.weight"], t[f"{name}.bias"]) for name in [*names, "policy", "value"]]
+        self._graph: NumPyGraph | None = None
+        if config.graph_width:
+            variant = parse_variant(config.variant)
+            assert variant.game.graph is not None
+            own = {name.removeprefix("graph."): tensor for name, tensor in t.items() if name.startswith("graph.")}
+            self._graph = NumPyGraph(variant.game.graph(variant.num_players), variant.encoding(config.encoding), own)
+        elif config.hidden:  # the first layer reads observations as they are: it does the normalisation, too
+            entries = len(t["mean"])
+            weights, bias = self._layers[0]
+            scaled = weights[:entries] * t["scale"][:, None]
+            self._first = scaled, bias - t["mean"] @ scaled, weights[entries:]
+        if config.action_width:
+            scale, weights = t["actions.scale"][:, None], t["actions.first.weight"]
+            of_mean = scale * weights[len(scale) :]
+            score = np.append(t["actions.score.weight"][:, 0], t["actions.score.bias"])
+            self._of_actions = scale * weights[: len(scale)] + of_mean, of_mean, score
 
     def evaluate(
         self, observations: np.ndarray, masks: np.ndarray, features: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """See `agents.networks.agent.Network.evaluate`."""
-        t = self._tensors
-        hidden = (observations.reshape(len(observations), -1) - t["mean"]) * t["scale"]
+        t, obs = self._tensors, observations.reshape(len(observations), -1)
+        prior: np.ndarray | None = None
         if features is not None:
-            prior = np.maximum(-features[:, :, 0] / t["prior_temperature"], np.float32(-20.0))
-            hidden = np.concatenate([hidden, np.exp(prior) * masks], 1)
-        for layer in range(len(self.config.hidden)):
-            hidden = np.maximum(self._layer(f"body.{2 * layer}", hidden), 0)
-        logits = self._layer("policy", hidden)
-        if features is not None:
+            prior = np.empty(masks.shape, np.float32)
+            prior_logits(features, t["prior_temperature"][()], prior)
+        nodes: np.ndarray | None = None
+        if self._graph is None and self.config.hidden:
+            hidden = self._read(obs, masks, prior)
+        else:
+            parts = [(obs - t["mean"]) * t["scale"]]
+            if self._graph is not None:
+                nodes, parts[0] = self._graph.embed(parts[0])
+            if prior is not None:
+                parts.append(np.exp(prior) * masks)
+            hidden = np.concatenate(parts, 1)
+            hidden = self._dense(0, hidden, True) if self.config.hidden else hidden
+        for layer in range(1, len(self.config.hidden)):
+            hidden = self._dense(layer, hidden, True)
+        logits = self._dense(-2, hidden, False)
+        if self._graph is not None:
+            assert nodes is not None
+            self._graph.add_logits(obs, nodes, hidden, logits)
+        if prior is not None:
             if self.config.action_width:
-                logits[masks > 0] += self._action_scores(features, masks > 0, hidden)
+                assert features is not None
+                self._add_action_scores(features, masks, hidden, logits)
             logits += t["prior_weight"] * prior
-        logits[masks == 0] = MASKED
-        logits -= logits.max(1, keepdims=True)
-        return logits - np.log(np.exp(logits).sum(1, keepdims=True)), self._layer("value", hidden)
+        log_softmax(logits, masks, np.float32(MASKED))
+        return logits, self._dense(-1, hidden, False)
 
-    def _action_scores(self, features: np.ndarray, legal: np.ndarray, hidden: np.ndarray) -> np.ndarray:
-        """What `layers.ActionLayers` adds for the legal actions of all positions, float32 (these actions,)."""
-        rows = features[legal] * self._tensors["actions.scale"]
-        count = legal.sum(1)
-        row = np.repeat(np.arange(len(count)), count)
+    def _read(self, obs: np.ndarray, masks: np.ndarray, prior: np.ndarray | None) -> np.ndarray:
+        """The first hidden layer."""
+        weights, bias, of_prior = self._first
+        if len(obs) > FEW:
+            out = obs.astype(np.float32) @ weights + bias
+            if prior is not None:
+                out += (np.exp(prior) * masks) @ of_prior
+            return np.maximum(out, 0, out)
+        out = np.empty((len(obs), len(bias)), np.float32)
+        observed(obs, weights, bias, out)
+        if prior is not None:
+            add_prior(prior, masks, of_prior, out)
+        rectify(out)
+        return out
+
+    def _dense(self, layer: int, inputs: np.ndarray, rectified: bool) -> np.ndarray:
+        weights, bias = self._layers[layer]
+        if len(inputs) > FEW:
+            out = inputs @ weights + bias
+            return np.maximum(out, 0, out) if rectified else out
+        out = np.empty((len(inputs), len(bias)), np.float32)
+        dense(inputs, weights, bias, rectified, out)
+        return out
+
+    def _add_action_scores(
+        self, features: np.ndarray, masks: np.ndarray, hidden: np.ndarray, logits: np.ndarray
+    ) -> None:
+        """Add what `layers.ActionLayers` says of the legal actions."""
+        t, (first, of_mean, score) = self._tensors, self._of_actions
+        second, bias = t["actions.second.weight"], t["actions.second.bias"]
+        context = hidden @ t["actions.context.weight"] + t["actions.first.bias"]
+        if len(features) <= FEW:
+            work = np.empty((3, max(first.shape)), np.float32)
+            add_action_scores(features, masks, context, first, of_mean, second, bias, score, work, logits)
+            return
+        legal = masks > 0
+        rows, count = features[legal], legal.sum(1)
         mean = np.add.reduceat(rows, np.cumsum(count) - count) / count[:, None].astype(np.float32)
-        scores = self._layer("actions.first", np.concatenate([rows, rows - mean[row]], 1))
-        scores += (hidden @ self._tensors["actions.context.weight"])[row]
-        scores = np.maximum(self._layer("actions.second", np.maximum(scores, 0)), 0)
-        return self._layer("actions.score", scores)[:, 0]
+        context -= mean @ of_mean
+        scores = np.maximum(rows @ first + np.repeat(context, count, 0), 0)
+        scores = np.maximum(scores @ second + bias, 0)
+        logits[legal] += scores @ score[:-1] + score[-1]
 
     def rounding(self, batch_size: int) -> AbstractContextManager[None]:
         """See `agents.networks.agent.Network.rounding`; nothing is rounded."""
         return nullcontext()
+
+
+def _over_cells(config: NetworkConfig) -> bool:
+    """Whether a network reads a map whose places are laid in the game."""
+    variant = parse_variant(config.variant)
+    graph = variant.game.graph(variant.num_players) if config.graph_width and variant.game.graph else None
+    return graph is not None and isinstance(graph.places, Cells)
 
 
 def load_network(path: Path) -> NumPyNetwork:
@@ -112,7 +295,7 @@ def load_network(path: Path) -> NumPyNetwork:
     path = weights_file(path)
     if path.exists():
         config = read_card(path).config
-        if config.entity_width or config.spatial_width or config.graph_width:
+        if config.entity_width or config.spatial_width or _over_cells(config):
             raise ValueError(
                 f"{one_line(path, 100)} has layers that need torch, which is not installed: pip install torch"
             )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from agents.networks import agent, files, numpy_network
 from agents.networks.cards import read_card
@@ -26,15 +27,23 @@ def positions(variant, games, seed=1):
 
 
 def compare(path, states):
-    """The largest difference of legal logits and of values, and whether all choices are the same."""
+    """The largest difference of legal logits and of values, and whether all choices are the same.
+
+    By NumPy all positions are evaluated at once, and a few at a time: those go through compiled layers.
+    """
     variant = parse_variant(read_card(path).variant)
     by_torch = agent.NetworkAgent(variant, files.load_network(path))
     by_numpy = agent.NetworkAgent(variant, numpy_network.load_network(path))
     (a, v), (b, w) = by_torch.evaluate(states), by_numpy.evaluate(states)
+    parts = [by_numpy.evaluate(states[i : i + numpy_network.FEW]) for i in range(0, len(states), numpy_network.FEW)]
+    few, few_values = (np.concatenate(both) for both in zip(*parts, strict=True))
     legal = GameBatch(variant).legal_masks(states) > 0
     assert (b[~legal] < -1e8).all()
     assert b.dtype == w.dtype == np.float32
-    return np.abs(a - b)[legal].max(), np.abs(v - w).max(), (a.argmax(1) == b.argmax(1)).all()
+    assert few.dtype == few_values.dtype == np.float32
+    logits = max(np.abs(a - b)[legal].max(), np.abs(a - few)[legal].max())
+    same = (a.argmax(1) == b.argmax(1)).all() and (a.argmax(1) == few.argmax(1)).all()
+    return logits, max(np.abs(v - w).max(), np.abs(v - few_values).max()), same
 
 
 @pytest.mark.parametrize("path", shipped_networks(), ids=lambda path: path.stem)
@@ -64,6 +73,22 @@ def test_other_forms_agree_too(tmp_path, hidden, heuristic_prior):
     logits, values, same = compare(tmp_path / "net.safetensors", positions(variant, 5))
     assert same
     assert max(logits, values) < 1e-4
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize(("hidden", "heuristic_prior"), [((24,), False), ((16, 8), True)])
+def test_networks_over_a_graph_agree_too(tmp_path, players, hidden, heuristic_prior):
+    torch.manual_seed(1)
+    variant = make_variant("samurai", players)
+    net = PolicyValueNet(NetworkConfig(variant.spec, "flat", hidden, heuristic_prior, graph_width=8))
+    with torch.no_grad():
+        for parameter in net.graph.parameters():
+            parameter += 0.1 * torch.randn_like(parameter)
+    files.save_network(net, tmp_path / "net.safetensors", {})
+    states = np.concatenate([GameBatch(variant).reset(np.arange(5)), positions(variant, 5)])
+    logits, values, same = compare(tmp_path / "net.safetensors", states)
+    assert same
+    assert max(logits, values) < 1e-3
 
 
 def test_forms_of_other_layers_name_torch(tmp_path):
