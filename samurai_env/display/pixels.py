@@ -49,7 +49,11 @@ def gif(scenes: Iterable[Scene], seconds: float = 1.0) -> bytes:
 
 
 def image(scene: Scene, zoom: float = 1.0) -> Any:
-    """The scene as an image of pillow; arguments and errors as for `rgb_array`."""
+    """The scene as an image of pillow; arguments as for `rgb_array`.
+
+    Raises:
+        ImportError: aggdraw or pillow is missing.
+    """
     try:
         import aggdraw
         from PIL import Image

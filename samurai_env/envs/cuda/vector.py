@@ -250,6 +250,9 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         """Draw a legal action for each game, uniformly, on the card: int64 (num_envs,), 0 for a game that is over.
 
         Each game has a stream of its own, which `reset` begins.
+
+        Raises:
+            ResetNeeded: before the first `reset`.
         """
         if not self._ready:
             raise ResetNeeded("call reset() first")
@@ -263,6 +266,9 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         """Make so many random decisions in every game within one kernel, without outputs; how many games have ended.
 
         Afterwards a reset is needed. Waits for the kernel.
+
+        Raises:
+            ResetNeeded: before the first `reset`.
         """
         if not self._ready:
             raise ResetNeeded("call reset() first")
