@@ -24,7 +24,7 @@ LEFT_OUT = (
         "experiments/bench.py",
         "experiments/leaderboard.py",
     ),
-    *("experiments/leaderboard.toml", "experiments/speed_tables.py", "experiments/action_gaps.py"),
+    *("experiments/leaderboard.toml", "experiments/action_gaps.py"),
     *("experiments/distill_rollouts.py", "experiments/search_variants.py", "experiments/reproduce.py"),
 )
 KINDS = {".py", ".json", ".safetensors", ".html", ".js", ".css", ".svg"}

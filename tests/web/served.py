@@ -64,7 +64,6 @@ def served(store, agents=("random", "greedy", "mcts:20"), in_process=True, folde
         time.sleep(0.01)
     running = Served(server.servers[0].sockets[0].getsockname()[1], app)
     if in_process:
-
         alone = threading.Lock()  # an agent thinks about one position at a time, as in a process of its own
 
         def one_by_one(work, *arguments):

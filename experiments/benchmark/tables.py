@@ -1,7 +1,7 @@
 """Write the tables of speed in the README and docs/performance.md from the results kept in experiments/results.
 
-    python -m experiments.speed_tables            # write them
-    python -m experiments.speed_tables --check    # only say whether a page is out of date (exit status 1)
+    python -m experiments.benchmark.tables            # write them
+    python -m experiments.benchmark.tables --check    # only say whether a page is out of date (exit status 1)
 
 A table comes from each file that `experiments.bench --json experiments/results/bench-NAME.json` leaves there; what
 `experiments.bench --peers` and `--growth` leave there stands in docs/performance.md. The tables of strength are written
@@ -33,4 +33,4 @@ def main(config: Config) -> None:
 
 
 if __name__ == "__main__":
-    run_program("experiments.speed_tables", Config, main, __doc__)
+    run_program("experiments.benchmark.tables", Config, main, __doc__)
