@@ -87,6 +87,8 @@ class GameRecord:
         self.tags = dict(tags or {})
         if start is not None and (start.variant, start.seed) != (variant, self.seed):
             raise ValueError(f"the start is a position of {start.variant.spec}, seed {start.seed}: not of this record")
+        if start is not None and start.mid_move:
+            raise ValueError("the start is in the middle of a move; a record begins before one")
         self.start = None if start is None else start.clone()
         self._last = self._first()
         if len(self.tags) > MOST_TAGS:

@@ -165,12 +165,12 @@ class Api:
     def _cell(self, asked: dict[str, Any]) -> tuple[Path, str, str]:
         boards = progress.boards(self.settings.folders)
         name, one, other = (asked.get(key) for key in ("name", "one", "other"))
-        if name not in boards:
+        if not isinstance(name, str) or name not in boards:
             raise Refused(404, f"there is no table {one_line(name, 60)}")
         for agent in (one, other):
-            if agent not in self.settings.agents:
+            if not isinstance(agent, str) or agent not in self.settings.agents:
                 raise Refused(400, f"agent {one_line(agent, 60)} is not offered by this server, so it cannot play here")
-        return boards[name], str(one), str(other)
+        return boards[name], one, other
 
     async def again(self, request: Request) -> Response:
         """A game of a tournament, played again on its deal by the same agents."""

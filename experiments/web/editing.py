@@ -5,6 +5,7 @@ from typing import Any
 
 from experiments.web.requests import Refused
 from samurai_env import Position, Variant, parse_variant
+from samurai_env.core.checks import checked_seed
 from samurai_env.core.texts import one_line
 from samurai_env.editors import draft, editor_of, set_up, start, values_of
 
@@ -30,11 +31,15 @@ def asked_position(body: dict[str, Any]) -> Position:
         Refused: it is malformed, or no game reaches it.
     """
     try:
-        if "position" in body:
-            return Position.from_text(body["position"])
-        return set_up(asked_variant(body), _values(body), secrets.randbits(63))
+        if "position" not in body:
+            return set_up(asked_variant(body), _values(body), secrets.randbits(63))
+        position = Position.from_text(body["position"])
+        checked_seed(position.seed)  # records have seeds of 63 bits, states of 64
     except (TypeError, ValueError) as error:
         raise Refused(400, one_line(error)) from None
+    if position.mid_move:
+        raise Refused(400, "the position is in the middle of a move; a table begins before one")
+    return position
 
 
 def _values(body: dict[str, Any]) -> dict[str, str]:

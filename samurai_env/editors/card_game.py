@@ -176,10 +176,17 @@ def _grid_problem(villages: dict[Place, int], laid: dict[Place, int], state: np.
     for place in laid:
         if not any(cell in villages for cell in _around(place)):
             return f"the card at {place[0]}, {place[1]} lies beside no village"
-    due = {(0, 0)} | {corner for place in villages for corner in _corners(place, laid)}
+    reached, coming = set(), [(0, 0)]
+    while coming:  # from village to village, since each came from one that was there before
+        place = coming.pop()
+        reached.add(place)
+        coming += [corner for corner in _corners(place, laid) if corner in villages and corner not in reached]
     for x, y in villages:
-        if (x, y) not in due:
+        if (x, y) not in reached:
             return f"no rivals meet at the village at {x}, {y}; a village comes where two players' cards meet"
+    for x, y in _corners((0, 0), laid):  # the first village is older than all cards
+        if (x, y) not in villages and len(villages) < VILLAGES:
+            return f"two players' cards meet at {x}, {y}: a village lies there"
     counts = _laid_counts(laid, n).sum(1)
     mover, first = int(state["seat"]), int(state["first_seat"])
     for seat in range(n):

@@ -78,6 +78,16 @@ def test_impossible_positions_of_the_card_game_say_why():
         ({"place 0 1": "seat 0: helmet 2"}, "seat 1 has laid 0 cards"),
         ({"place 3 0": "seat 0: helmet 2"}, "lies beside no village"),
         ({"place 1 1": "helmet"}, "no rivals meet at the village at 1, 1"),
+        (
+            {
+                "place 6 6": "helmet",
+                "place 7 7": "rice",
+                "place 7 6": "seat 0: helmet 2",
+                "place 6 7": "seat 1: rice 2",
+            },
+            "no rivals meet at the village at ",  # each of the two is a corner of the other
+        ),
+        ({"place 1 0": "seat 0: helmet 2", "place 0 1": "seat 1: rice 2"}, "cards meet at 1, 1: a village lies there"),
     ]:
         assert words in draft(variant, {**values, **changes}).problem
 
