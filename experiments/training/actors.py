@@ -84,9 +84,12 @@ class ActorLearner(Learner):
         config = self.config
         start(config.actors)
         kind = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(Actor)
-        share = replace(config, num_envs=config.num_envs // config.actors, actors=0, device="cpu", init_from=None)
+        share = replace(
+            config, num_envs=config.num_envs // config.actors, actors=0, device="cpu", init_from=None, values_only=False
+        )
         for number in range(config.actors):
-            seed = config.seed + self.steps + number + 1  # a run that resumes plays other games
+            # Game i of an actor begins with its seed + i; a run that resumes plays other games.
+            seed = config.seed + self.steps + 1 + number * share.num_envs
             self._play(kind.remote(this_program(), replace(share, seed=seed)))
 
     def _play(self, actor: Any) -> None:

@@ -428,7 +428,7 @@ def test_refusals(tmp_path):
         train(small(tmp_path / "half", precision="half"), console)
     for changes, text in (
         ({"graph_width": 8, "encoding": "tokens"}, "--graph-width needs a game with a map, and flat"),
-        ({"graph_width": 8, "game": "samurai_card"}, "this is samurai_card 'flat'"),
+        ({"graph_width": 8, "game": "samurai_spirit"}, "this is samurai_spirit 'flat'"),
         ({"reward": "shapd"}, "--reward is result or shaped, not 'shapd'"),
         ({"gae_lambda": 2.0}, "--gae-lambda is from 0 to 1, not 2"),
         ({"clip_coef": 0.0}, "--clip-coef is above 0, at most .*, not 0"),

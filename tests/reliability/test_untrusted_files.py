@@ -197,7 +197,7 @@ def test_forged_victories(tmp_path, changes, message) -> None:
     ("changes", "message"),
     [
         ({"worths": [[1, 2, 3.0]]}, "`float` <= 1.0"),
-        ({"worths": [[1, 2, 0.5], [1, 2, 1.0]]}, "the worth of a choice twice"),
+        ({"worths": [[1, 2, 0.5], [1, 2, 1.0]]}, "the return of a choice twice"),
         ({"worths": [[9, 2, 0.5]]}, "position or action that is none"),
         ({"choices": {"greedy": [1] * 5, "random": []}}, "more than there are positions"),
         ({"choices": {"greedy": [10**6], "random": []}}, "an action that is none"),
@@ -209,7 +209,7 @@ def test_forged_victories(tmp_path, changes, message) -> None:
 def test_forged_gains(tmp_path, changes, message) -> None:
     config = GainsConfig(positions=4, games=2, output=tmp_path)
     (tmp_path / "gains.json").write_bytes(GAINS)
-    assert Gains(config, make_variant("samurai")).worths == {(1, 2): 0.5, (1, 3): -1.0}
+    assert Gains(config, make_variant("samurai")).mean_returns == {(1, 2): 0.5, (1, 3): -1.0}
     (tmp_path / "gains.json").write_text(json.dumps({**json.loads(GAINS), **changes}))
     with pytest.raises(ValueError, match=message):
         Gains(config, make_variant("samurai"))

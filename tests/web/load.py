@@ -5,6 +5,7 @@
 Prints one figure a line. Run it on an otherwise idle machine.
 """
 
+import argparse
 import random
 import socket
 import statistics
@@ -81,6 +82,7 @@ def describe(name: str, times: list[float]) -> None:
 
 def main() -> None:
     """Print the figures."""
+    argparse.ArgumentParser(prog="python -m tests.web.load", description=__doc__.partition("\n")[0]).parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         start(folder)

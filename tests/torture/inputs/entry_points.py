@@ -125,8 +125,9 @@ def of_positions(variant: Variant, rng: random.Random) -> Iterator[EntryPoint]:
     yield EntryPoint(
         "GameRecord.append", record.append, {"action": lambda: (record.position.legal_actions() or [0])[0]}
     )
-    yield EntryPoint("GameRecord", GameRecord, {"variant": lambda: variant, "seed": seed, "tags": lambda: {"a": "b"}})
-    right = {"variant": lambda: variant, "seed": seed, "actions": list, "tags": dict}
+    right = {"variant": lambda: variant, "seed": seed, "tags": lambda: {"a": "b"}, "start": lambda: None}
+    yield EntryPoint("GameRecord", GameRecord, right)
+    right = {"variant": lambda: variant, "seed": seed, "actions": list, "tags": dict, "start": lambda: None}
     yield EntryPoint("GameRecord.from_actions", GameRecord.from_actions, right)
     right = {"seat": seat, "encoding": lambda: None}
     yield of_position("to_dict", right)
@@ -146,8 +147,12 @@ def of_variants(variant: Variant) -> Iterator[EntryPoint]:
     game, states = variant.game, np.concatenate([Position(variant, seed).states for seed in range(3)])
     options: Right = {name: (lambda v=value: v) for name, value in variant.options.items()}
     players = lambda: variant.num_players  # noqa: E731
-    yield EntryPoint(f"{game.name}.variant", game.variant, {"num_players": players, **options})
-    yield EntryPoint("make_variant", make_variant, {"game": lambda: game.name, "num_players": players, **options})
+    yield EntryPoint(f"{game.name}.variant", game.variant, {"num_players": players, "preset": lambda: None, **options})
+    yield EntryPoint(
+        "make_variant",
+        make_variant,
+        {"game": lambda: game.name, "num_players": players, "preset": lambda: None, **options},
+    )
     yield EntryPoint("find_game", find_game, {"name": lambda: game.name})
     yield EntryPoint("parse_variant", parse_variant, {"spec": lambda: variant.spec})
     for method in (variant.encoding, variant.encoding_name):
