@@ -170,7 +170,7 @@ class Api:
         for agent in (one, other):
             if not isinstance(agent, str) or agent not in self.settings.agents:
                 raise Refused(400, f"agent {one_line(agent, 60)} is not offered by this server, so it cannot play here")
-        return boards[name], one, other
+        return boards[name], str(one), str(other)
 
     async def again(self, request: Request) -> Response:
         """A game of a tournament, played again on its deal by the same agents."""
