@@ -237,7 +237,7 @@ class NumPyNetwork:
             out = obs.astype(np.float32) @ weights + bias
             if prior is not None:
                 out += (np.exp(prior) * masks) @ of_prior
-            return np.maximum(out, 0, out)
+            return np.maximum(out, 0, out=out)
         out = np.empty((len(obs), len(bias)), np.float32)
         observed(obs, weights, bias, out)
         if prior is not None:
@@ -249,7 +249,7 @@ class NumPyNetwork:
         weights, bias = self._layers[layer]
         if len(inputs) > FEW:
             out = inputs @ weights + bias
-            return np.maximum(out, 0, out) if rectified else out
+            return np.maximum(out, 0, out=out) if rectified else out
         out = np.empty((len(inputs), len(bias)), np.float32)
         dense(inputs, weights, bias, rectified, out)
         return out

@@ -7,6 +7,7 @@ import numpy as np
 
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.rng import below, shuffle
+from samurai_env.games.first_seat import RANDOM_SEAT
 from samurai_env.games.spirit.rules.cards import BACKS, CARD_NAMES, FAMILIES, ICONS, MOST, SAMURAI, SYMBOLS
 from samurai_env.games.spirit.state import (
     BOX,
@@ -64,6 +65,8 @@ class CoreChance:
 
     def __init__(self, position: Position) -> None:
         self.rng = np.array([position.seed], np.uint64)
+        if position.variant.options["first"] == RANDOM_SEAT:
+            below(self.rng, position.variant.num_players)
         if position.variant.options["samurai"] == "random":
             shuffle(self.rng, np.arange(MOST).astype(np.int8))
 

@@ -28,6 +28,15 @@ def usual_values(option: Option) -> tuple:
     return (option.default,) if option.quiet or isinstance(option, FirstSeat) else option.values
 
 
+def last_values(game: Game, players: int) -> dict:
+    """Each option's last value, as far as they go together; of those that exclude each other the first counts."""
+    options = {name: option.default for name, option in game.options.items()}
+    for name, option in game.options.items():
+        changed = {**options, name: option.values[-1]}
+        options = options if game.forbid(players, changed) else changed
+    return options
+
+
 def rule_variants(game: Game) -> list[Variant]:
     """The variants in which different things may happen: without options that only change what is seen."""
     return all_variants(game, **{name: False for name in ("hide_captures",) if name in game.options})

@@ -19,7 +19,7 @@ from samurai_env.envs.aec import GameAEC
 from samurai_env.envs.single import GameEnv
 from samurai_env.games import GAMES
 from samurai_env.position import IllegalActionError, Position
-from tests.common.variants import all_variants, every_variant, label, some_variants
+from tests.common.variants import all_variants, every_variant, label, last_values, some_variants
 
 EVERY, SOME = every_variant(), some_variants()
 SMALLEST = [find_game(name).variant() for name in game_names()]
@@ -91,7 +91,7 @@ def test_made_by_gymnasium(name) -> None:
     assert type(env) is GameEnv
     assert env.spec.id == env_id
     assert env.variant == game.variant()
-    options = {key: option.values[-1] for key, option in game.options.items()}
+    options = last_values(game, 3)
     env = gymnasium.make(env_id, num_players=3, seat=1, reward="shaped", max_episode_steps=1, **options)
     assert env.unwrapped.variant == game.variant(3, **options)
     observed, info = env.reset(seed=1)

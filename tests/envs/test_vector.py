@@ -23,7 +23,7 @@ from samurai_env.envs.single import GameEnv
 from samurai_env.envs.vector import GameVectorEnv
 from samurai_env.games import GAMES
 from samurai_env.position import IllegalActionError, Position
-from tests.common.variants import all_variants, every_variant, label, some_variants
+from tests.common.variants import all_variants, every_variant, label, last_values, some_variants
 
 EVERY, SOME = every_variant(), some_variants()
 SMALLEST = [find_game(name).variant() for name in game_names()]
@@ -112,7 +112,7 @@ def digest(env: GameVectorEnv, steps: int, seed: int = 0) -> str:
 @pytest.mark.parametrize("name", game_names())
 def test_made_by_gymnasium(name) -> None:
     game, env_id = find_game(name), GAMES[name][1]
-    options = {key: option.values[-1] for key, option in game.options.items()}
+    options = last_values(game, 3)
     env = gymnasium.make_vec(env_id, num_envs=5, num_players=3, threads=2, autoreset_mode="NextStep", **options)
     assert type(env) is GameVectorEnv
     assert env.num_envs == 5
