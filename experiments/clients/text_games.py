@@ -131,7 +131,8 @@ def by_mcp(game: str, games: int) -> Tally:
 
     async def play() -> None:
         server = StdioServerParameters(command=sys.executable, args=["-m", "samurai_env.language.mcp_server"])
-        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+        # The server needs a file with a number; in a test, or a notebook, sys.stderr has none.
+        async with stdio_client(server, errlog=sys.__stderr__) as (read, write), ClientSession(read, write) as session:
             await session.initialize()
 
             async def call(tool: str, **arguments: Any) -> dict[str, Any]:

@@ -26,7 +26,8 @@ def caller(row):
 
 def test_constants_and_small_numbers_need_no_code_of_their_own() -> None:
     assert caller(np.array([-100], np.int8)) == (-200, 8)  # an int8 would hold no -200
-    assert [len(function.signatures) for function in (doubled, next_power)] == [1, 1]
+    # None if `caller` comes from the cache of an earlier run.
+    assert {len(function.signatures) for function in (doubled, next_power)} in ({0}, {1})
 
 
 def test_other_numbers_keep_their_types() -> None:

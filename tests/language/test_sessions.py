@@ -66,7 +66,7 @@ def test_mcp_client_plays_a_game() -> None:
     async def play() -> dict[str, Any]:
         rng = random.Random(1)
         server = StdioServerParameters(command=sys.executable, args=["-m", "samurai_env.language.mcp_server"])
-        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+        async with stdio_client(server, errlog=sys.__stderr__) as (read, write), ClientSession(read, write) as session:
             await session.initialize()
 
             async def call(tool: str, **arguments: Any) -> dict[str, Any]:
