@@ -126,18 +126,21 @@ def by_mcp(game: str, games: int) -> Tally:
     """
     from mcp import ClientSession
     from mcp.client.stdio import StdioServerParameters, stdio_client
+    from mcp.types import TextContent
 
     tally = Tally()
 
     async def play() -> None:
         server = StdioServerParameters(command=sys.executable, args=["-m", "samurai_env.language.mcp_server"])
-        # The server needs a file with a number; in a test, or a notebook, sys.stderr has none.
-        async with stdio_client(server, errlog=sys.__stderr__) as (read, write), ClientSession(read, write) as session:
+        errors = sys.__stderr__ or sys.stderr  # a file with a number, which sys.stderr of a test or a notebook has not
+        async with stdio_client(server, errlog=errors) as (read, write), ClientSession(read, write) as session:
             await session.initialize()
 
             async def call(tool: str, **arguments: Any) -> dict[str, Any]:
                 result = await session.call_tool(tool, arguments)
-                text: str = result.content[0].text
+                content = result.content[0]
+                assert isinstance(content, TextContent)
+                text = content.text
                 if result.is_error:
                     raise RuntimeError(text)
                 found: dict[str, Any] = json.loads(text)
