@@ -3,7 +3,8 @@
     python -m experiments.best_response --target ppo:weights/samurai-2.safetensors --total-steps 5000000
 
 Each exploiter sits in one seat, the target in all others, on duplicate deals that no training and no curve has seen.
-What the best one wins is a lower bound of what the best response wins. PPO starts once for each seed, from the
+What one of them wins is a lower bound of what the best response wins; that of the best of several is a little too high,
+since it is chosen on the deals that measure it. PPO starts once for each seed, from the
 target's own network if it is one, and keeps a learning curve: what more decisions bring. The same command resumes.
 """
 
@@ -131,7 +132,8 @@ class Shares:
         """
         self.path = config.output / "best_response.json"
         self.command = command_line("experiments.best_response", config)
-        names = ("target", "total_steps", "learning_rate", "ent_coef", "num_envs", "hidden")
+        names = ["target", "total_steps", "learning_rate", "ent_coef", "num_envs"]
+        names += ["hidden", "graph_width", "heuristic_prior"]
         self.settings = {"variant": variant.spec, **{name: str(getattr(config, name)) for name in names}}
         self.networks: dict[str, str] = {}
         self.by_exploiter: dict[str, list[list[float]]] = {}
@@ -199,7 +201,8 @@ def search(config: Config, console: Console, interrupt: Interrupt) -> Shares:
             console.print(f"exploiter with seed {seed} of {config.seeds}")
             train(settings, console, interrupt)
         if not interrupt.asked:
-            exploiters[f"PPO, seed {seed}"] = f"ppo:{settings.run}"
+            exploiters[f"PPO, seed {seed}"] = spec = f"ppo:{settings.run}"
+            check_file_hash(spec, shares.networks, shares.path)
     for name, spec in exploiters.items():
         if not interrupt.asked:
             shares.measure(name, spec, config, variant, interrupt)

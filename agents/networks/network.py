@@ -8,10 +8,10 @@ from torch import nn
 
 from agents.heuristics import prior_temperature
 from agents.networks.config import MASKED, NetworkConfig
-from agents.networks.graph_layers import GraphLayers
-from agents.networks.grid_layers import GridLayers
 from agents.networks.layers import ActionLayers, EntityLayers, spatial_layers
-from agents.networks.site_layers import SiteLayers
+from agents.networks.maps.graph_layers import GraphLayers
+from agents.networks.maps.grid_layers import GridLayers
+from agents.networks.maps.site_layers import SiteLayers
 from samurai_env import parse_variant
 from samurai_env.core.encoding import Cells
 

@@ -108,7 +108,7 @@ class Api:
         return players
 
     async def new_table(self, request: Request) -> Response:
-        """A new table; with `ply`, one that goes on from there with the cards dealt."""
+        """A new table with a fresh deal."""
         body = await read_json(request)
         variant = editing.asked_variant(body)
         players = self._checked_players(body.get("players"), variant.num_players)

@@ -34,14 +34,13 @@ class Card(Struct):
 
 
 def strengths(variant: Variant, agents: tuple[str, ...]) -> dict[str, dict[str, object]]:
-    """What the leaderboard measured of agents in a variant, with the usual options if it has not the others.
+    """What the leaderboard measured of agents in a variant, or else with the default options.
 
     Returns:
         By spec: `rating` (the win rate in a cooperative game) as text, and `time`, of a decision.
     """
     known = measured().variants
-    beginning = f"{variant.game.name} players={variant.num_players} "
-    rows = known.get(variant.spec) or next((rows for spec, rows in known.items() if spec.startswith(beginning)), [])
+    rows = known.get(variant.spec) or known.get(variant.game.variant(variant.num_players).spec) or ()
     return {
         row.spec: {
             "rating": f"{row.strength:.0%} won" if variant.game.cooperative else f"rating {row.strength:+.0f}",

@@ -324,7 +324,11 @@ class Variant:
         return self.game.encodings[self.encoding_name(name)](self.num_players)
 
     def encoding_name(self, name: str | None) -> str:
-        """Return `name` if the game has such an encoding, the default for None."""
+        """Return `name` if the game has such an encoding, the default for None.
+
+        Raises:
+            ValueError: no encoding of that name.
+        """
         if name is None:
             return next(iter(self.game.encodings))
         if name not in self.game.encodings:

@@ -134,7 +134,7 @@ def set_up(variant: Variant, values: Mapping[str, str], seed: int = 0) -> Positi
 
 
 def start(variant: Variant) -> dict[str, str]:
-    """The values of the first position of a random game that can be set up by hand.
+    """The values of the first position of a random game that can be set up by hand, of its last one if none can.
 
     Raises:
         ValueError: the game has no editor.

@@ -6,7 +6,7 @@ import torch
 
 from agents.networks.config import NetworkConfig
 from agents.networks.files import load_network, save_network
-from agents.networks.graph_layers import GraphLayers
+from agents.networks.maps.graph_layers import GraphLayers
 from agents.networks.network import PolicyValueNet
 from agents.registry import make_agent
 from experiments.training.init_network import random_play
@@ -95,8 +95,9 @@ def test_suits_are_alike() -> None:
     assert not torch.allclose(after, nodes, atol=1e-2)
 
 
-def test_such_a_network_plays_and_is_saved(tmp_path) -> None:
-    variant = make_variant("samurai", 4)
+@pytest.mark.parametrize("game", ["samurai", "samurai_card"])
+def test_such_a_network_plays_and_is_saved(game, tmp_path) -> None:
+    variant = make_variant(game, 4)
     net = PolicyValueNet(NetworkConfig(variant.spec, "flat", (16,), graph_width=8))
     path = tmp_path / "net.safetensors"
     save_network(net.eval(), path, {})

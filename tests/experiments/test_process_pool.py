@@ -14,6 +14,7 @@ from numba import njit
 
 from experiments.common.process_pool import results
 from samurai_env.core.notices import QUIET
+from tests.common.processes import alive
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -111,13 +112,6 @@ def test_what_a_killed_worker_was_doing_is_done_again(tmp_path, monkeypatch, cap
 def test_what_a_task_raises_is_raised():
     with pytest.raises(ZeroDivisionError):
         list(results((1).__floordiv__, [1, 0], 1, never))
-
-
-def alive(process):
-    try:
-        return "zombie" not in Path(f"/proc/{process}/status").read_text(encoding="utf-8")
-    except OSError:
-        return False
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")

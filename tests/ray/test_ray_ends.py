@@ -9,16 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.common.processes import alive
+
 pytest.importorskip("ray", reason="ray is not installed; make ray runs these tests with it")
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def alive(process):
-    try:
-        return "zombie" not in Path(f"/proc/{process}/status").read_text(encoding="utf-8")
-    except OSError:
-        return False
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")

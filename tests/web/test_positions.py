@@ -71,13 +71,21 @@ def test_a_position_is_set_up_played_and_kept(server, spec):
 
 
 def test_a_seat_of_a_set_up_game_sees_only_its_own(server):
+    """What the rival holds changes nothing; nor does what lies hidden, which follows from another seed each time."""
     values = start(parse_variant("samurai players=2"))
-    body = {"variant": "samurai players=2", "values": values, "players": ["person", "person"]}
-    made = server.call("positions", body=body)
-    tables = [server.server.doors[token][0] for token in made["seats"]]
-    assert str(tables[0].seed) not in json.dumps(server.call("view", made["seats"][0]))
-    for path in ("position", "position?ply=0"):
-        assert "may not know" in server.call(path, made["seats"][0], status=403)["error"]
+    mine = int(values["turn"])
+    held = [name for name in values if name.startswith(f"hand {1 - mine} ")]
+    there, lacking = (next(name for name in held if (values[name] == "0") == absent) for absent in (False, True))
+    other = {**values, there: str(int(values[there]) - 1), lacking: "1"}
+    views = []
+    for given in (values, other):
+        body = {"variant": "samurai players=2", "values": given, "players": ["person", "person"]}
+        token = server.call("positions", body=body)["seats"][mine]
+        views.append(server.call("view", token))
+        for path in ("position", "position?ply=0"):
+            assert "may not know" in server.call(path, token, status=403)["error"]
+    assert views[0] == views[1]
+    assert views[0]["mine"]
 
 
 def test_a_link_to_a_position_opens_it_for_analysis(server):

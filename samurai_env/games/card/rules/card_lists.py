@@ -90,7 +90,11 @@ class CardsOption(Option):
     """The option `cards`: the name of a list, the default one or one that `load_cards` has read."""
 
     def check(self, label: str, value: Any, num_players: int) -> Any:
-        """The name of a known list, for any number of players."""
+        """The name of a known list, for any number of players.
+
+        Raises:
+            ValueError: no list of that name.
+        """
         if not isinstance(value, str) or value not in _lists:
             raise ValueError(f"{label} is one of {listed(_lists)}, not {shown(value)}; load_cards reads other lists")
         return value

@@ -7,13 +7,11 @@ places where it can go; the logits of the places are the scores of the piece tha
 
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
+from agents.networks.maps.tables import other_entries, pieces_by_like
 from samurai_env.core.encoding import Encoding, Graph
-
-LARGEST = 15.0  # scores are clamped to this before they are exponentiated
 
 
 class SiteLayers(nn.Module):
@@ -36,15 +34,11 @@ class SiteLayers(nn.Module):
         self.fixed = fixed
         sites, self.suits = graph.sites.shape
         rows = graph.sites.rows(encoding)
-        likes = sorted({piece.like for piece in graph.pieces})
         self.chosen = encoding.slices()[graph.piece_block]
         self.register_buffer("rows", torch.from_numpy(rows), persistent=False)
-        rest = np.setdiff1d(np.arange(encoding.shape[0]), rows)
+        rest = other_entries(graph, encoding)
         self.register_buffer("rest", torch.from_numpy(rest), persistent=False)
-        by_piece = torch.zeros(self.suits, len(likes), len(graph.pieces))
-        for number, piece in enumerate(graph.pieces):
-            by_piece[slice(None) if piece.suit is None else piece.suit, likes.index(piece.like), number] = 1.0
-        self.register_buffer("by_piece", by_piece.flatten(0, 1), persistent=False)
+        self.register_buffer("by_piece", torch.from_numpy(pieces_by_like(graph)), persistent=False)
 
         self.around = nn.Linear(len(rest), 2 * width)
         self.first = nn.Linear(rows.shape[2], width)
@@ -57,7 +51,8 @@ class SiteLayers(nn.Module):
         self.third = nn.Linear(width, width)
         self.outputs = 4 * width
         self.gate = nn.Linear(hidden, width)
-        self.scores = nn.Linear(width, len(likes) + 1)  # the last is that of the site's own action
+        likes = len({piece.like for piece in graph.pieces})
+        self.scores = nn.Linear(width, likes + 1)  # the last is that of the site's own action
         nn.init.orthogonal_(self.scores.weight, 0.05)
         nn.init.zeros_(self.scores.bias)
         self.piece_scale = nn.Parameter(torch.ones(len(graph.pieces)))

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from agents.networks.site_layers import LARGEST, SiteLayers
+from agents.networks.maps.site_layers import SiteLayers
+from agents.networks.maps.tables import LARGEST
 from samurai_env.core.encoding import Cells, Encoding, Graph
 
 

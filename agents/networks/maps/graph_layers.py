@@ -1,10 +1,10 @@
 """Layers over the graph of a map with fixed places."""
 
-import numpy as np
 import torch
 from torch import nn
 
-from agents.networks.site_layers import LARGEST, SiteLayers
+from agents.networks.maps.site_layers import SiteLayers
+from agents.networks.maps.tables import LARGEST, fixed_map, sites_beside
 from samurai_env.core.encoding import Cells, Encoding, Graph, Places
 
 
@@ -28,7 +28,7 @@ class GraphLayers(SiteLayers):
         kinds = [PlaceLayer(places, encoding, graph.sites.shape[0]) for places in graph.places]
         super().__init__(graph, encoding, width, hidden, fixed=True)
         self.kinds = nn.ModuleList(kinds)
-        for name, array in _constants(graph, graph.places).items():
+        for name, array in fixed_map(graph)._asdict().items():
             self.register_buffer(name, torch.from_numpy(array), persistent=False)
 
     def embed(self, obs: torch.Tensor, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -66,7 +66,7 @@ class PlaceLayer(nn.Module):
         self.pieces = list(places.pieces)
         rows = places.rows(encoding)
         self.register_buffer("rows", torch.from_numpy(rows), persistent=False)
-        self.register_buffer("beside", torch.from_numpy(_beside(places, sites)), persistent=False)
+        self.register_buffer("beside", torch.from_numpy(sites_beside(places, sites)), persistent=False)
         self.own = nn.Linear(rows.shape[1], 1)
         nn.init.orthogonal_(self.own.weight, 0.05)
         nn.init.zeros_(self.own.bias)
@@ -90,30 +90,3 @@ class PlaceLayer(nn.Module):
         here = torch.matmul(gains.mT[:, self.pieces], self.beside)  # (batch, pieces, places)
         total = torch.matmul(here.clamp(-LARGEST, LARGEST).exp(), free[:, :, None])[:, :, 0]
         return torch.matmul(chosen, self.beside) + self.own(entries)[:, :, 0].float(), total
-
-
-def _beside(places: Places, sites: int) -> np.ndarray:
-    """Whether a site and a place lie side by side, float32 (sites, places)."""
-    table = np.zeros((sites, len(places.beside)), np.float32)
-    for place, near in enumerate(places.beside):
-        table[list(near), place] = 1.0
-    return table
-
-
-def _constants(graph: Graph, kinds: tuple[Places, ...]) -> dict[str, np.ndarray]:
-    """The graph as arrays, see the attributes of `GraphLayers`."""
-    sites, count = graph.sites.shape[0], len(graph.pieces)
-    beside = np.concatenate([_beside(places, sites) for places in kinds], 1)
-    shared = beside @ beside.T
-    placed = [piece for places in kinds for piece in places.pieces]
-    placeless = np.ones(count, np.float32)
-    placeless[placed] = 1e-6
-    actions = np.array(graph.sites.actions).ravel()
-    ids = [np.arange(graph.piece_action, graph.piece_action + count), actions[actions >= 0]]
-    ids += [np.arange(places.action, places.action + len(places.beside)) for places in kinds]
-    return {
-        "near": shared / shared.sum(1, keepdims=True),
-        "placeless": placeless,
-        "with_action": np.flatnonzero(actions >= 0),
-        "ids": np.concatenate(ids),
-    }

@@ -1,0 +1,1 @@
+"""Layers that read the map of a game."""
