@@ -1,7 +1,7 @@
 """Warm start: a network for more players from one for fewer of the same game.
 
 Entries, hexes and actions that both numbers of players have keep their weights. Further opponents are read like the
-last known one; all else that is new starts with zero weights.
+last known one; new sites of a map lie where the average one does; all else that is new starts with zero weights.
 """
 
 from dataclasses import replace
@@ -11,6 +11,8 @@ import numpy as np
 import torch
 
 from agents.networks.config import NetworkConfig
+from agents.networks.maps.graph_layers import GraphLayers, PlaceLayer
+from agents.networks.maps.site_layers import SiteLayers
 from agents.networks.network import PolicyValueNet, new_network
 from samurai_env import parse_variant
 from samurai_env.core.encoding import Block
@@ -45,6 +47,23 @@ def _inputs(small: Variant, large: Variant, encoding: str) -> tuple[np.ndarray, 
     return np.concatenate(here), np.concatenate(there)
 
 
+def _columns(read: torch.Tensor, known: torch.Tensor, counterparts: np.ndarray) -> np.ndarray:
+    """Columns of a layer that reads the entries `known`, by the entries that the larger one reads; -1 for new ones."""
+    place = {int(entry): column for column, entry in enumerate(known)}
+    return np.array([place.get(int(counterparts[entry]), -1) for entry in read])
+
+
+def _graph_columns(small: SiteLayers, large: SiteLayers, counterparts: np.ndarray) -> dict[str, np.ndarray]:
+    """`_columns` of the graph layers that read observations, by the names of their weights."""
+    pairs = {"around": (large.rest, small.rest), "first": (large.rows[0, 0], small.rows[0, 0])}
+    if isinstance(small, GraphLayers) and isinstance(large, GraphLayers):
+        for number, (less, more) in enumerate(zip(small.kinds, large.kinds, strict=True)):
+            assert isinstance(less, PlaceLayer)
+            assert isinstance(more, PlaceLayer)
+            pairs[f"kinds.{number}.own"] = more.rows[0], less.rows[0]
+    return {f"graph.{name}.weight": _columns(*pair, counterparts) for name, pair in pairs.items()}
+
+
 @torch.no_grad()
 def warm_start(net: PolicyValueNet, config: NetworkConfig) -> PolicyValueNet:
     """Start a network from one for fewer players; its inputs are still to be standardized.
@@ -63,25 +82,31 @@ def warm_start(net: PolicyValueNet, config: NetworkConfig) -> PolicyValueNet:
             f"a network is a warm start if only the number of players differs; this one has {like.differences(config)}"
         )
     few, many = small.num_players, large.num_players
-    shared = config.entity_width or config.graph_width
-    if not 2 <= few < many or config.encoding != "flat" or shared or not config.hidden:
+    if not 2 <= few < many or config.encoding != "flat" or config.entity_width or not config.hidden:
         raise ValueError(
-            "a warm start goes from two players or more to more, reads flat, has hidden layers and no entity layers "
-            "or graph layers"
+            "a warm start goes from two players or more to more, reads flat, has hidden layers and no entity layers"
         )
     grown = new_network(config)
     here, there = _inputs(small, large, config.encoding)
+    counterparts = np.full(len(grown.mean), -1)
+    counterparts[here] = there
     names = large.action_names
     actions = np.array([names.index(name) for name in small.action_names])
-    weights, known = dict(grown.named_parameters()), dict(net.named_parameters())
-    first = weights["body.0.weight"]
-    first.zero_()
-    first[:, here] = known["body.0.weight"][:, there]
+    columns = {}
+    body = counterparts
+    if config.graph_width:
+        columns = _graph_columns(net.graph, grown.graph, counterparts)
+        body = np.arange(grown.graph.outputs)
     if config.heuristic_prior:
-        first[:, len(grown.mean) + actions] = known["body.0.weight"][:, len(net.mean) :]
+        prior = np.full(large.num_actions, -1)
+        before = net.graph.outputs if config.graph_width else len(net.mean)
+        prior[actions] = before + np.arange(small.num_actions)
+        body = np.concatenate([body, prior])
+    columns["body.0.weight"] = body
     share = 1.0 if large.game.cooperative else (few - 1) / (many - 1)  # what one loses all others win together
     alike = np.minimum(np.arange(1, many), few - 1)
-    for name, old in known.items():
+    weights = dict(grown.named_parameters())
+    for name, old in net.named_parameters():
         new = weights[name]
         if name.startswith("policy."):
             new.zero_()
@@ -89,6 +114,12 @@ def warm_start(net: PolicyValueNet, config: NetworkConfig) -> PolicyValueNet:
         elif name.startswith("value."):
             new[0] = old[0]
             new[1:] = share * old[alike]
-        elif name != "body.0.weight":
+        elif name in columns:
+            new.zero_()
+            new[:, columns[name] >= 0] = old[:, columns[name][columns[name] >= 0]]
+        elif name == "graph.position":
+            new.copy_(old.mean(0))
+            new[: len(old)] = old
+        else:
             new.copy_(old)
     return grown

@@ -61,6 +61,32 @@ def test_a_grown_network_reads_further_opponents_like_the_last_one(game, players
         assert torch.allclose(more[0, seat], share * values[0, min(seat, len(seats) - 1)], atol=1e-5)
 
 
+@pytest.mark.parametrize("game", ["samurai", "samurai_card"])
+@pytest.mark.parametrize(("players", "seats"), [(3, [0, 2]), (4, [0, 3]), (4, [0, 1, 3])])
+def test_a_grown_network_reads_a_map_as_before(game, players, seats):
+    few, many = make_variant(game, len(seats)), make_variant(game, players)
+    net = PolicyValueNet(NetworkConfig(few.spec, "flat", (8,), graph_width=6)).eval()
+    grown = warm_start(net, replace(net.config, variant=many.spec)).eval()
+    rng = np.random.default_rng(1)
+    small = rng.integers(0, 2, few.encoding("flat").shape, np.int8)
+    large = placed(small, game, players, seats)
+    sites = net.graph.rows.shape[0]
+    with torch.no_grad():
+        around, nodes = net.graph.first_layer(torch.from_numpy(small[None]).float())
+        around_too, nodes_too = grown.graph.first_layer(torch.from_numpy(large[None]).float())
+        assert torch.allclose(around_too, around, atol=1e-5)
+        assert torch.allclose(nodes_too[:, :sites], nodes, atol=1e-5)
+        assert torch.allclose(
+            grown.graph.second_layer(nodes, torch.eye(sites)), net.graph.second_layer(nodes, torch.eye(sites))
+        )
+        if game == "samurai":
+            for less, more in zip(net.graph.kinds, grown.graph.kinds, strict=True):
+                entries = torch.from_numpy(small)[less.rows].float()
+                entries_too = torch.from_numpy(large)[more.rows].float()
+                assert entries.any()
+                assert torch.allclose(more.own(entries_too)[: len(entries)], less.own(entries), atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("players", "changed", "message"),
     [
