@@ -5,6 +5,9 @@
 
     game = pyspiel.load_game("samurai(players=3,edition=1998)")
 
+Parameters are the number of players and the game's options. OpenSpiel gives each one type and separates them by commas,
+so the word beside numbers is -1 (`first=-1`: the seat that begins is drawn) and names are joined by `+`.
+
 A game begins with chance nodes. There are too many deals to list, so seven nodes draw the 63 bits of the seed of a
 library game; `register` takes a list of deals instead, with which chance is one node and exact solvers are exact.
 """
@@ -17,12 +20,14 @@ import numpy as np
 import pyspiel
 
 from samurai_env.core.checks import checked_seed
-from samurai_env.core.game import Game, Variant, find_game, game_names
+from samurai_env.core.game import Game, Option, Variant, find_game, game_names
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.position import Position
 
 DIGITS, BITS = 7, 9  # chance nodes before the first decision, and the bits of the seed that each draws
 RANDOM_BITS = 31
+WORD = -1  # in a parameter of numbers: the option's value that is a word
+JOINED = "+"  # in a parameter: a comma, which separates parameters
 Deals = Callable[[Variant], np.ndarray]
 
 
@@ -46,9 +51,8 @@ def register(name: str, deals: Deals | None = None) -> None:
 
 def load(variant: Variant) -> "SpielGame":
     """The game of a variant; `pyspiel.load_game` gives the same by name and parameters."""
-    options = {name: variant.game.options[name].text(value) for name, value in variant.option_items}
-    parameters = {"players": variant.num_players, **{name: _typed(text) for name, text in options.items()}}
-    return pyspiel.load_game(variant.game.name, parameters)
+    options = {name: _parameter(variant.game.options[name], value) for name, value in variant.option_items}
+    return pyspiel.load_game(variant.game.name, {"players": variant.num_players, **options})
 
 
 def at_position(game: pyspiel.Game, position: Position) -> "SpielState":
@@ -296,9 +300,17 @@ def _game_type(game: Game) -> Any:
         provides_observation_tensor=True,
         parameter_specification={
             "players": min(game.players),
-            **{name: _typed(option.text(option.default)) for name, option in game.options.items()},
+            **{name: _parameter(option, option.default) for name, option in game.options.items()},
         },
     )
+
+
+def _parameter(option: Option, value: Any) -> str | int | bool:
+    """A value of an option in the one type that OpenSpiel has for it, that of the default."""
+    typed = _typed(option.text(value))
+    if isinstance(typed, str):
+        return WORD if isinstance(_typed(option.text(option.default)), int) else typed.replace(",", JOINED)
+    return typed
 
 
 def _typed(text: str) -> str | int | bool:
@@ -309,8 +321,13 @@ def _typed(text: str) -> str | int | bool:
 
 
 def _read(game: Game, name: str, value: Any) -> Any:
+    """The value of an option that `_parameter` wrote."""
+    option = game.option(name)
+    words = [value for value in option.values if isinstance(_typed(option.text(value)), str)]
+    if value == WORD and len(words) == 1:
+        return words[0]
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    return game.option(name).parse(game.label(name), text)
+    return option.parse(game.label(name), text.replace(JOINED, ","))
 
 
 def _position(variant: Variant, states: np.ndarray) -> Position:

@@ -9,8 +9,8 @@ import time
 import pyspiel
 
 from samurai_env.adapters import open_spiel
-from samurai_env.core.game import register_game
-from tests.common.variants import every_variant
+from samurai_env.core.game import find_game, game_names, register_game
+from tests.common.variants import every_variant, readings
 from tests.mini.deals import all_deals
 from tests.mini.game import GAME as MINI
 
@@ -19,7 +19,7 @@ BAR = 0.01
 
 def test_variants(games: int) -> None:
     """Run `random_sim_test` on every variant; it ends the process where it finds a fault."""
-    variants = every_variant()
+    variants = every_variant() + [variant for name in game_names() for variant in readings(find_game(name))]
     for number, variant in enumerate(variants, 1):
         pyspiel.random_sim_test(open_spiel.load(variant), games, True, False)
         print(f"random_sim_test {number}/{len(variants)}: {variant.spec}", flush=True)

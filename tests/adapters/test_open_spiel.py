@@ -8,27 +8,40 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import ismcts, mcts
 
-from samurai_env import Position
+from samurai_env import Position, make_variant
 from samurai_env.adapters import open_spiel
 from samurai_env.core import game as registry
-from samurai_env.core.game import register_game
-from tests.common.variants import every_variant, label, some_variants
+from samurai_env.core.game import find_game, game_names, register_game
+from tests.common.variants import every_variant, label, readings, some_variants
 from tests.mini.deals import all_deals
 from tests.mini.game import GAME as MINI
 
 SOME = pytest.mark.parametrize("variant", some_variants(), ids=label)
 
 
+# Who begins is drawn, who sits where is chosen, and the other readings of the rules.
+RARE = [
+    make_variant("samurai", 3, edition="1998", first="random", ending="at_once", token_exchange="any"),
+    make_variant("samurai_card", 4, first="random"),
+    make_variant("samurai_spirit", 3, first="random", samurai=("Daisuke", "Gorobei", "Kikuchiyo")),
+]
+
+
 def load(variant) -> pyspiel.Game:
     """A variant by its name and parameters as text, as users write it."""
     options = {name: variant.game.options[name].text(value) for name, value in variant.option_items}
-    parameters = {"players": variant.num_players, **options}
-    return pyspiel.load_game(f"{variant.game.name}({','.join(f'{k}={v}' for k, v in parameters.items())})")
+    if options["first"] == "random":
+        options["first"] = "-1"
+    parameters = {"players": str(variant.num_players), **options}
+    text = ",".join(f"{name}={value.replace(',', '+')}" for name, value in parameters.items())
+    return pyspiel.load_game(f"{variant.game.name}({text})")
 
 
 def test_every_variant_loads() -> None:
-    for variant in every_variant():
+    others = [variant for name in game_names() for variant in readings(find_game(name))]
+    for variant in [*every_variant(), *others, *RARE]:
         game = load(variant)
+        assert open_spiel.load(variant).variant == variant
         assert game.variant == variant
         assert game.num_players() == variant.num_players
         assert game.num_distinct_actions() == variant.num_actions
@@ -36,12 +49,21 @@ def test_every_variant_loads() -> None:
         assert pyspiel.load_game(str(game)).variant == variant
 
 
+def test_the_first_seat_is_drawn() -> None:
+    game, variant = pyspiel.load_game("samurai(players=4,first=-1)"), make_variant("samurai", 4, first="random")
+    begin = [open_spiel.with_seed(game, seed).current_player() for seed in range(20)]
+    assert begin == [Position(variant, seed).seat for seed in range(20)]
+    assert set(begin) == {0, 1, 2, 3}
+
+
 def test_an_impossible_parameter_is_named() -> None:
+    with pytest.raises(ValueError, match="option first of Samurai is "):
+        pyspiel.load_game("samurai(first=-2)")
     with pytest.raises(ValueError, match="edition of Samurai is one of 1998, 2016, not '1066'"):
         pyspiel.load_game("samurai(edition=1066)")
 
 
-@SOME
+@pytest.mark.parametrize("variant", [*some_variants(), *RARE], ids=label)
 def test_its_own_test(variant) -> None:
     pyspiel.random_sim_test(load(variant), 1, True, False)
 
