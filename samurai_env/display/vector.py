@@ -1,13 +1,15 @@
 """A `Scene` as SVG text."""
 
-from collections.abc import Iterable
+from functools import lru_cache
 from html import escape
 
 from samurai_env.display.palette import Themed
-from samurai_env.display.scene import BASELINE, Circle, Line, Scene, Shape, Target, Text, arrow
+from samurai_env.display.scene import BASELINE, Circle, Line, Points, Scene, Shape, Target, Text, arrow
 
 FAMILY = "DejaVu Sans, Verdana, sans-serif"  # letters of Verdana are as wide
 ANCHORS = {"left": "start", "center": "middle", "right": "end"}
+# Most of a picture is in the one before, too. `typed` tells a themed colour from the same plain one.
+remembered = lru_cache(2**14, typed=True)
 
 
 def svg(scene: Scene) -> str:
@@ -38,29 +40,44 @@ def background_svg(scene: Scene) -> str:
 def shape_svg(shape: Shape) -> str:
     """One shape as an SVG element, in one line."""
     if isinstance(shape, Text):
-        return _text(shape)
+        return _text(shape.x, shape.y, shape.text, shape.size, shape.color, shape.anchor, shape.bold)
     if isinstance(shape, Line):
         return _line(shape)
-    edge = {} if shape.edge == "none" else {"stroke": shape.edge}
-    paint = _paint(fill=shape.fill, **edge) + (f' stroke-width="{shape.width:g}"' if edge else "")
     if isinstance(shape, Circle):
-        return f'<circle cx="{_number(shape.x)}" cy="{_number(shape.y)}" r="{_number(shape.radius)}"{paint}/>'
-    return f'<polygon points="{_points(shape.points)}"{paint}/>'
+        return _circle(shape.x, shape.y, shape.radius, shape.fill, shape.edge, shape.width)
+    return _polygon(shape.points, shape.fill, shape.edge, shape.width)
 
 
 def target_svg(name: str, target: Target) -> str:
     """What can be clicked, as an invisible outline with a name for screen readers."""
+    return _target(name, target.points, target.label)
+
+
+@remembered
+def _target(name: str, points: Points, label: str) -> str:
     return (
-        f'<polygon points="{_points(target.points)}" fill="#ffffff" fill-opacity="0" data-target="{escape(name)}">'
-        f"<title>{escape(target.label)}</title></polygon>"
+        f'<polygon points="{_points(points)}" fill="#ffffff" fill-opacity="0" data-target="{escape(name)}">'
+        f"<title>{escape(label)}</title></polygon>"
     )
 
 
-def _text(text: Text) -> str:
-    weight = ' font-weight="bold"' if text.bold else ""
-    anchor = f' text-anchor="{ANCHORS[text.anchor]}"' if text.anchor != "left" else ""
-    at = f'x="{_number(text.x)}" y="{_number(text.y + BASELINE * text.size)}" font-size="{_number(text.size)}"'
-    return f"<text {at}{weight}{anchor}{_paint(fill=text.color)}>{escape(text.text, quote=False)}</text>"
+@remembered
+def _polygon(points: Points, fill: str, edge: str, width: float) -> str:
+    return f'<polygon points="{_points(points)}"{_fill_and_edge(fill, edge, width)}/>'
+
+
+@remembered
+def _circle(x: float, y: float, radius: float, fill: str, edge: str, width: float) -> str:
+    paint = _fill_and_edge(fill, edge, width)
+    return f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{_number(radius)}"{paint}/>'
+
+
+@remembered
+def _text(x: float, y: float, text: str, size: float, color: str, anchor: str, bold: bool) -> str:
+    weight = ' font-weight="bold"' if bold else ""
+    place = f' text-anchor="{ANCHORS[anchor]}"' if anchor != "left" else ""
+    at = f'x="{_number(x)}" y="{_number(y + BASELINE * size)}" font-size="{_number(size)}"'
+    return f"<text {at}{weight}{place}{_paint(fill=color)}>{escape(text, quote=False)}</text>"
 
 
 def _line(line: Line) -> str:
@@ -68,6 +85,12 @@ def _line(line: Line) -> str:
     stroke = f'{_paint(stroke=line.color)} stroke-width="{line.width:g}" stroke-linecap="{"butt" if head else "round"}"'
     drawn = f'<polyline points="{_points(shaft)}" fill="none"{stroke}/>'
     return drawn + (f'<polygon points="{_points(head)}"{_paint(fill=line.color)}/>' if head else "")
+
+
+def _fill_and_edge(fill: str, edge: str, width: float) -> str:
+    if edge == "none":
+        return _paint(fill=fill)
+    return f'{_paint(fill=fill, stroke=edge)} stroke-width="{width:g}"'
 
 
 def _paint(**colors: str) -> str:
@@ -81,7 +104,7 @@ def _paint(**colors: str) -> str:
     return " " + " ".join(words)
 
 
-def _points(points: Iterable[tuple[float, float]]) -> str:
+def _points(points: Points) -> str:
     return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
 
 

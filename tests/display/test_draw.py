@@ -14,7 +14,9 @@ import pytest
 import samurai_env.display
 from samurai_env import Position, make_variant
 from samurai_env.display import palette, png, rgb_array, svg
+from samurai_env.display.palette import INK, TEXT
 from samurai_env.display.scene import Circle, Line, Polygon, Scene, Text
+from samurai_env.display.vector import shape_svg
 from samurai_env.games.board.actions import END, IDLE
 from samurai_env.games.board.display import player_view
 from samurai_env.games.board.display import scene as pictures
@@ -422,3 +424,11 @@ def test_drawing_knows_no_game():
     for path in Path(samurai_env.display.__file__).parent.glob("*.py"):
         source = path.read_text(encoding="utf-8").replace("samurai_env", "").replace("samurai-env", "").lower()
         assert not re.search(r"samurai|board|card|spirit", source), path.name
+
+
+def test_a_themed_colour_keeps_its_class_beside_the_same_plain_one():
+    """Elements are remembered by what they are drawn from."""
+    corners = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0))
+    assert TEXT == INK
+    drawn = [shape_svg(Polygon(corners, fill)) for fill in (TEXT, INK, TEXT)]
+    assert ['class="fill-text"' in element for element in drawn] == [True, False, True]

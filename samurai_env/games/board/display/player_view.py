@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from samurai_env.games.board.rules.tiles import (
     STRENGTH,
     TOKEN_EXCHANGE,
 )
-from samurai_env.games.board.rules.topology import FIGURES_EACH, LANDS, SETTLEMENT, hexes_in_play
+from samurai_env.games.board.rules.topology import FIGURES_EACH, LANDS, SETTLEMENT, SETTLEMENTS, hexes_in_play
 from samurai_env.games.board.rules.topology import LAND as LAND_HEX
 from samurai_env.games.board.rules.topology import SEA as SEA_HEX
 from samurai_env.games.board.state import (
@@ -122,22 +123,23 @@ def tiles_on_board(state: np.void) -> dict[str, Tile]:
     return {place.label: tile for place, value in placed if (tile := tile_at(int(value)))}
 
 
-def spot(state: np.void, index: int) -> tuple[int, str]:
+def spot(num_players: int, index: int) -> tuple[int, str]:
     """Kind of figure and label of the settlement of a figure spot."""
-    towns = state["influence"].shape[1] - 1
+    towns = int(SETTLEMENTS[num_players]) - 1
     return index // towns, SETTLEMENT[index % towns + 1].label
 
 
-def hex_of(state: np.void, action: int) -> str | None:
+@cache
+def hex_of(num_players: int, action: int) -> str | None:
     """The label of the hex or settlement that an action names."""
-    n = state["hand"].shape[0]
+    n = num_players
     if action < LAND0:
         return None
     if action < LAND0 + LANDS[n]:
         return LAND_HEX[action - LAND0].label
     if action < SPOT0[n]:
         return SEA_HEX[action - SEA0[n]].label
-    return spot(state, action - int(SPOT0[n]))[1]
+    return spot(n, action - int(SPOT0[n]))[1]
 
 
 def settlement_names(num_players: int) -> dict[str, str]:
@@ -166,7 +168,8 @@ def kind_text(kind: int) -> str:
 
 
 def _spot_text(state: np.void, action: int, word: str = "of") -> str:
-    figure, label = spot(state, action - int(SPOT0[state["hand"].shape[0]]))
+    n = state["hand"].shape[0]
+    figure, label = spot(n, action - int(SPOT0[n]))
     return f"the {FIGURES[figure]} {word} {label}"
 
 
@@ -204,13 +207,13 @@ def _task(state: np.void) -> str:
 
 def last_move(state: np.void, viewer: int | None, last: Sequence[int]) -> str:
     """The last move in words, after it was made; of an opponent's first hand no more than that a tile was picked."""
-    ids = [int(action) for action in last]
+    n, ids = state["hand"].shape[0], [int(action) for action in last]
     if not ids:
         return ""
     if state["tile"] < 0 and all(action < KINDS for action in ids):
         return _picked(state, viewer, ids)
     words = _move_words(state, ids)
-    tile = tiles_on_board(state).get(hex_of(state, ids[1]) or "") if len(ids) > 1 else None
+    tile = tiles_on_board(state).get(hex_of(n, ids[1]) or "") if len(ids) > 1 else None
     return f"seat {tile.seat}: {words}" if tile else words
 
 
@@ -226,7 +229,7 @@ def _picked(state: np.void, viewer: int | None, ids: list[int]) -> str:
 
 def _move_words(state: np.void, ids: list[int]) -> str:
     n, first = state["hand"].shape[0], ids[0]
-    rest = [hex_of(state, action) or "" for action in ids[1:]]
+    rest = [hex_of(n, action) or "" for action in ids[1:]]
     if first == END:
         return "end of the turn"
     if first >= SPOT0[n]:

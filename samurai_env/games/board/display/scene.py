@@ -1,8 +1,9 @@
 """The position as a picture: the map with figures, tiles and the last move; beside it the sidebar."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -39,6 +40,7 @@ class Frame:
         return MARGIN + self.radius * x, MARGIN + self.radius * y
 
 
+@cache
 def frame(num_players: int) -> Frame:
     """The frame of the board for that many players."""
     hexes, radius = hexes_in_play(num_players), RADIUS[num_players]
@@ -62,7 +64,7 @@ def scene(state: np.void, viewer: int | None = None, last: Sequence[int] = ()) -
     players = player_view.players(state, viewer)
     where = frame(len(players))
     picture = Scene(round(where.width + sidebar.WIDTH + 3 * MARGIN), round(where.height + 2 * MARGIN), PAPER)
-    picture.places = _places(state, where)
+    picture.places = _places(len(players))
     picture.add(*_map(state, where), *_marks(state, [int(action) for action in last], where))
     words = player_view.last_move(state, viewer, last)
     free = 1.5 * where.radius * FREE_COLUMNS[len(players)]
@@ -88,11 +90,12 @@ def scene(state: np.void, viewer: int | None = None, last: Sequence[int] = ()) -
 # --- The map ---
 
 
-def _places(state: np.void, where: Frame) -> dict[int, Place]:
+@cache
+def _places(num_players: int) -> Mapping[int, Place]:
     """Locate the actions that name a hex, or a figure on one."""
-    n = state["hand"].shape[0]
-    centers = {place.label: where.center(place) for place in hexes_in_play(n)}
-    labels = {action: player_view.hex_of(state, action) for action in range(int(ACTIONS[n]))}
+    where = frame(num_players)
+    centers = {place.label: where.center(place) for place in hexes_in_play(num_players)}
+    labels = {action: player_view.hex_of(num_players, action) for action in range(int(ACTIONS[num_players]))}
     inside = math.sqrt(3) / 2 * where.radius
     return {action: Place(*centers[label], inside) for action, label in labels.items() if label}
 
@@ -119,7 +122,8 @@ def _closed(state: np.void, place: Hex) -> bool:
     return not player_view.figures_on(state, SETTLEMENT.index(place))
 
 
-def _ground(place: Hex, center: tuple[float, float], radius: float, closed: bool) -> list[Shape]:
+@cache
+def _ground(place: Hex, center: tuple[float, float], radius: float, closed: bool) -> tuple[Shape, ...]:
     """A hex without what lies on it, with its column and row."""
     if closed:
         fill, edge, ink = shapes.CLOSED, shapes.CLOSED_EDGE, shapes.CLOSED_INK
@@ -137,7 +141,7 @@ def _ground(place: Hex, center: tuple[float, float], radius: float, closed: bool
         size = min(0.33, 1.95 / len(place.name)) * radius
         drawn.append(Text(x, y - 0.55 * radius, place.name, size, ink, bold=True))
     drawn.append(Text(x, y + (0.56 if place.size else 0) * radius, place.label, 0.31 * radius, ink))
-    return drawn
+    return tuple(drawn)
 
 
 def _figures(state: np.void, index: int, place: Hex, center: tuple[float, float], radius: float) -> list[Shape]:
@@ -159,9 +163,9 @@ def _figures(state: np.void, index: int, place: Hex, center: tuple[float, float]
 
 def _marks(state: np.void, last: list[int], where: Frame) -> list[Shape]:
     """A ring around each hex of the last move, arrows where tiles or figures changed places."""
-    radius = where.radius
-    centers = {place.label: where.center(place) for place in hexes_in_play(state["hand"].shape[0])}
-    places = [label for action in last if (label := player_view.hex_of(state, action))]
+    n, radius = state["hand"].shape[0], where.radius
+    centers = {place.label: where.center(place) for place in hexes_in_play(n)}
+    places = [label for action in last if (label := player_view.hex_of(n, action))]
     drawn = [shape for label in places for shape in shapes.ring(*centers[label], radius)]
     if len(places) == 2 and places[0] != places[1]:
         one, two = (centers[label] for label in places)

@@ -5,6 +5,7 @@ colour alone: tiles carry the number of their seat and figures the letter of the
 """
 
 import math
+from functools import lru_cache
 
 from samurai_env.display.palette import BLACK, GOLD, SEATS, TEXT, WHITE
 from samurai_env.display.scene import Circle, Polygon, Text
@@ -17,6 +18,7 @@ TOWN_EDGE, TOWN_INK = "#7d6a45", "#5d4d2e"
 TOWN = {1: "#e0cb97", 2: "#d3b77c", 3: "#c9a566"}  # by the number of figures that the settlement is for
 CLOSED, CLOSED_EDGE, CLOSED_INK = "#d8d3c8", "#a9a294", "#8a8376"
 OUTLINE = BLACK
+remembered = lru_cache(2**12)  # what lies on the map is drawn again in each picture
 
 
 def _arc(x: float, y: float, rx: float, ry: float, start: float, end: float, steps: int = 16) -> Points:
@@ -54,18 +56,19 @@ def placed(points: Points, x: float, y: float, size: float) -> Points:
     return tuple((x + size * px, y + size * py) for px, py in points)
 
 
+@remembered
 def hexagon(x: float, y: float, radius: float) -> Points:
     """The corners of a flat-topped hex."""
     return _arc(x, y, radius, radius, 0, 300, 5)
 
 
-def figure(kind: int, x: float, y: float, size: float) -> list[Shape]:
+@remembered
+def figure(kind: int, x: float, y: float, size: float) -> tuple[Shape, ...]:
     """A figure with its letter; `size` is half its width."""
     ink, height, letter = LETTERS[kind]
-    shapes: list[Shape] = [
-        Polygon(placed(part, x, y, size), fill, OUTLINE, max(0.8, 0.08 * size)) for part, fill in OUTLINES[kind]
-    ]
-    return [*shapes, Text(x, y + height * size, FIGURE_LETTERS[kind], letter * size, ink, bold=True)]
+    line = max(0.8, 0.08 * size)
+    parts = (Polygon(placed(part, x, y, size), fill, OUTLINE, line) for part, fill in OUTLINES[kind])
+    return (*parts, Text(x, y + height * size, FIGURE_LETTERS[kind], letter * size, ink, bold=True))
 
 
 def slot(x: float, y: float, size: float) -> Shape:
@@ -73,7 +76,8 @@ def slot(x: float, y: float, size: float) -> Shape:
     return Circle(x, y, 0.7 * size, WHITE, TOWN_EDGE, 1.0)
 
 
-def tile(kind: int, seat: int, x: float, y: float, radius: float, note: str = "") -> list[Shape]:
+@remembered
+def tile(kind: int, seat: int, x: float, y: float, radius: float, note: str = "") -> tuple[Shape, ...]:
     """A tile that lies open: what it works on and how strongly, an inner ring if it is quick, and a short note."""
     fill, ink, _ = SEATS[seat]
     shapes: list[Shape] = [Polygon(hexagon(x, y, radius), fill, OUTLINE, max(1.0, 0.05 * radius))]
@@ -82,7 +86,7 @@ def tile(kind: int, seat: int, x: float, y: float, radius: float, note: str = ""
         shapes.append(Polygon(hexagon(x, y, 0.88 * radius), "none", ink, max(1.0, 0.04 * radius)))
     if note:
         shapes.append(Text(x, y + 0.5 * radius, note, 0.4 * radius, ink))
-    return shapes
+    return tuple(shapes)
 
 
 def _face(kind: int, x: float, y: float, radius: float, ink: str) -> list[Shape]:

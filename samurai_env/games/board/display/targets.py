@@ -54,10 +54,10 @@ def labels(state: np.void) -> dict[int, str]:
     if phase in (TOKEN_FROM, TOKEN_TO):
         what = "replace the tile on" if phase == TOKEN_FROM else "move the tile to"
     for action in range(LAND0, int(SPOT0[n])):
-        words[action] = f"{what} {player_view.hex_of(state, action)}"
+        words[action] = f"{what} {player_view.hex_of(n, action)}"
     between = "on" if phase == SETUP else "of"
     verb = "put" if phase == SETUP else "exchange"
     for action in range(int(SPOT0[n]), len(names(n))):
-        figure, label = player_view.spot(state, action - int(SPOT0[n]))
+        figure, label = player_view.spot(n, action - int(SPOT0[n]))
         words[action] = f"{verb} the {FIGURES[figure]} {between} {label}"
     return words
