@@ -80,6 +80,7 @@ def edited(body: dict[str, Any]) -> dict[str, Any]:
         "values": values,
         "entries": [vars(entry) for entry in entries],
         "problem": found.problem,
+        "moments": editor_of(variant).moments,
         "caption": scene.caption,
         "svg": svg(scene),
         "panels": {name: vars(panel) for name, panel in scene.panels.items()},

@@ -17,6 +17,7 @@ from samurai_env.games.board.rules.tiles import (
     HAND,
     KINDS,
     MOVABLE,
+    QUICK,
     SHIPS,
     STRENGTH,
     TILES,
@@ -34,12 +35,14 @@ from samurai_env.games.board.rules.topology import (
     SETTLEMENTS,
     Hex,
 )
-from samurai_env.games.board.state import TILE
+from samurai_env.games.board.state import EDITIONS, ENDINGS, TILE
 
 EMPTY, NONE = "empty", "none"
 SHIP_KINDS = tuple(k for k in range(KINDS) if int(SHIPS) >> k & 1)
 LAND_KINDS = tuple(k for k in range(KINDS) if k not in SHIP_KINDS and k != FIGURE_EXCHANGE)
 PLAYED = ("no", "yes")
+UNDER_WAY = {"nothing": (0, 0), "quick tiles": (0, 1), "a plain tile": (1, 1)}  # `plain_played` and `may_end`
+MOMENTS = "Positions are those in which a seat chooses its next tile, at the beginning of a turn or within it."
 
 
 def _tile(seat: int, kind: int) -> str:
@@ -63,7 +66,10 @@ def _words(figures: tuple[int, ...]) -> str:
 
 def _others(n: int) -> dict[str, tuple[str, str, tuple[str, ...]]]:
     """By name, what is not on the map: label, group and values."""
-    found = {"turn": ("Seat to move", "Turn", seats_label(n))}
+    found = {
+        "turn": ("Seat to move", "Turn", seats_label(n)),
+        "played": ("Played in this turn", "Turn", tuple(UNDER_WAY)),
+    }
     for seat in range(n):
         group = f"Hand of seat {seat}"
         for kind in range(KINDS):
@@ -92,7 +98,9 @@ def entries(state: np.void) -> list[Entry]:
 def read(state: np.void) -> dict[str, str]:
     """The value of each entry."""
     n = state["hand"].shape[0]
-    values = {"turn": str(int(state["seat"]))}
+    flags = int(state["plain_played"]), int(state["may_end"])
+    so_far = next((words for words, meant in UNDER_WAY.items() if meant == flags), "a plain tile")  # being laid
+    values = {"turn": str(int(state["seat"])), "played": so_far}
     tiles = tiles_on_board(state)
     for place in (*LAND[: LANDS[n]], *SEA[: SEAS[n]]):
         tile = tiles.get(place.label)
@@ -146,6 +154,8 @@ def _write_other(state: np.void, exchanged: np.ndarray, name: str, value: int) -
     what, *rest = name.split(" ", 2)
     if what == "turn":
         state["seat"] = value
+    elif what == "played":
+        state["plain_played"], state["may_end"] = tuple(UNDER_WAY.values())[value]
     elif what == "exchanged":
         exchanged[int(rest[0])] = value
     elif what == "captured":
@@ -173,8 +183,26 @@ def _tiles_problem(state: np.void, exchanged: np.ndarray) -> str | None:
             if count > COPIES[kind]:
                 return f"seat {seat} has {kind_text(kind)} {count} times, its tiles have it {COPIES[kind]} times"
         held, left = int(state["hand"][seat].sum()), TILES - int(used[seat].sum())
-        if held != min(HAND, left):
+        if seat == state["seat"] and state["may_end"]:
+            if problem := _turn_problem(state, used[seat], held, left):
+                return problem
+        elif held != min(HAND, left):
             return f"seat {seat} holds {held} tiles; when a turn begins it holds {min(HAND, left)}"
+    return None
+
+
+def _turn_problem(state: np.void, used: np.ndarray, held: int, left: int) -> str | None:
+    """Why the seat to move cannot have played tiles in this turn; `left` are those in its hand and supply."""
+    seat, plain = int(state["seat"]), int(state["plain_played"])
+    if held >= HAND:
+        return f"seat {seat} holds {held} tiles; within a turn, before it draws, it holds at most {HAND - 1}"
+    played = 1 if held == left else HAND - held  # at least
+    quick = sum(int(used[kind]) for kind in range(KINDS) if int(QUICK) >> kind & 1)
+    if quick < played - plain or int(used.sum()) - quick < plain:
+        tiles = f"{played} tile{'s' if played > 1 else ''}"
+        return f"seat {seat} has played {tiles} in this turn, not more than one of them plain; they are not on the map"
+    if plain and not int(pack_bits(state["hand"][seat] > 0)) & int(QUICK):
+        return f"seat {seat} has no quick tile left, so its turn would be over"
     return None
 
 
@@ -211,6 +239,8 @@ def _derive(state: np.void, exchanged: np.ndarray) -> None:
                 state["influence"][owner[i], town] += strength[i].astype(np.int8)
     standing = np.bitwise_count(state["figures"]).astype(np.int64)
     state["pool"] = 0
+    full = pack_bits((SETTLEMENT_LAND[:towns] & state["land_free"]) == 0)
+    state["surrounded"] = full & np.bitwise_or.reduce(state["figures"])
     state["aside"] = np.clip(FIGURES_EACH[n] - state["captured"].sum(0, dtype=np.int64) - standing, 0, 13)
     state["phase"], state["tile"], state["from_land"], state["from_spot"] = TILE, -1, -1, -1
 
@@ -218,6 +248,7 @@ def _derive(state: np.void, exchanged: np.ndarray) -> None:
 def _figures_problem(state: np.void) -> str | None:
     """Why these figures cannot stand or be captured."""
     n, standing = state["hand"].shape[0], np.bitwise_count(state["figures"]).astype(np.int64)
+    within, at_the_end = bool(state["may_end"]), bool(state["may_end"]) and EDITIONS[state["edition"]] == "2016"
     for figure, name in enumerate(FIGURES):
         count, most = int(standing[figure] + state["captured"][:, figure].sum(dtype=np.int64)), int(FIGURES_EACH[n])
         if count > most:
@@ -226,20 +257,21 @@ def _figures_problem(state: np.void) -> str | None:
         closed = int(SETTLEMENT_LAND[i]) & int(state["land_free"]) == 0
         stand = sum(int(row) >> i & 1 for row in state["figures"])
         town = f"{place.name or TOWNS[place.size]} {place.label}"
-        if closed and stand:
+        if closed and stand and not (at_the_end and stand == place.size):
             return f"{town} is surrounded, so its figures are captured"
         if not closed and stand != place.size:
             return f"{town} is not surrounded, so it has figures as many as it is for: {place.size}, not {stand}"
-    for figure, name in enumerate(FIGURES):
-        if not standing[figure]:
-            return f"no {name} is left on the map, so the game would be over"
-    tied = int(state["aside"].sum())
-    if tied >= 4:
-        return f"{tied} figures neither stand nor are captured; when 4 are set aside, the game is over"
+    if not within or at_the_end or ENDINGS[state["ending"]] == "at_once":  # else the last turn is played out
+        for figure, name in enumerate(FIGURES):
+            if not standing[figure]:
+                return f"no {name} is left on the map, so the game would be over"
+        tied = int(state["aside"].sum())
+        if tied >= 4:
+            return f"{tied} figures neither stand nor are captured; when 4 are set aside, the game is over"
     kinds = int(state["kinds"][state["seat"]])
     if not kinds:
         return f"seat {int(state['seat'])} is to move and has no tile"
     return None
 
 
-EDITOR = Editor(entries, read, build)
+EDITOR = Editor(MOMENTS, entries, read, build)

@@ -16,6 +16,7 @@ from samurai_env.games.card.state import CARD
 
 Place = tuple[int, int]
 EMPTY = "empty"
+PLAYERS = {"turn": "seat", "first": "first_seat"}  # entries and the fields that they set
 TOWN = {", ".join(SHAPES[i] for i in range(3) if kind >> i & 1): kind for kind in VILLAGE_KINDS}
 _PLACE = re.compile(r"place (-?[0-9]{1,2}) (-?[0-9]{1,2})")
 
@@ -43,6 +44,8 @@ def _others(state: np.void) -> dict[str, tuple[str, str, tuple[str, ...]]]:
     """By name, what is not on the grid: label, group and values."""
     n = state["hand"].shape[0]
     found = {"turn": ("Seat to move", "Turn", seats_label(n))}
+    if state["first_drawn"]:  # else an option says it
+        found["first"] = ("Seat that began", "Turn", seats_label(n))
     for seat in range(n):
         for kind in range(KINDS):
             values = seats_label(int(state["copies"][kind]) + 1)
@@ -73,6 +76,8 @@ def read(state: np.void) -> dict[str, str]:
     """The value of each entry that is not empty."""
     n = state["hand"].shape[0]
     values = {"turn": str(int(state["seat"]))}
+    if state["first_drawn"]:
+        values["first"] = str(int(state["first_seat"]))
     for seat in range(n):
         for kind in range(KINDS):
             values[f"hand {seat} {player_view.kind_text(kind)}"] = str(int(state["hand"][seat, kind]))
@@ -88,14 +93,16 @@ def build(state: np.void, values: Mapping[str, str]) -> str | None:
     reset(state, state["seed"])
     state["hand"] = 0
     state["seat"] = 0
+    if state["first_drawn"]:
+        state["first_seat"] = 0
     n, others, cards = state["hand"].shape[0], _others(state), _cards(state["hand"].shape[0])
     villages: dict[Place, int] = {(0, 0): VILLAGE_KINDS[0]}
     laid: dict[Place, int] = {}
     for name, value in values.items():
         if name in others:
             index = checked_value(name, value, others[name][2])
-            if name == "turn":
-                state["seat"] = index
+            if name in PLAYERS:
+                state[PLAYERS[name]] = index
             else:
                 _, seat, words = name.split(" ", 2)
                 kind = next(k for k in range(KINDS) if player_view.kind_text(k) == words)
@@ -230,4 +237,4 @@ def _cards_problem(state: np.void, n: int) -> str | None:
     return None
 
 
-EDITOR = Editor(entries, read, build)
+EDITOR = Editor("Positions are those at the beginning of a turn.", entries, read, build)

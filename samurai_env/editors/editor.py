@@ -42,9 +42,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Editor:
-    """How positions of a game are set up by hand; they are always those at the beginning of a turn.
+    """How positions of a game are set up by hand.
 
     Attributes:
+        moments: at which moments of a game such positions are, in a line for readers.
         entries: (state) -> what can be set in this position, in the order in which it is listed.
         read: (state) -> the value of each entry, and of entries that a larger position has.
         build: (state with options and seed set, values) -> None, or why the position is impossible. The state is
@@ -52,6 +53,7 @@ class Editor:
             ValueError for a name or value that no position has.
     """
 
+    moments: str
     entries: Callable[[np.void], list[Entry]]
     read: Callable[[np.void], dict[str, str]]
     build: Callable[[np.void, Mapping[str, str]], str | None]

@@ -245,4 +245,5 @@ def _village_problem(state: np.void, seat: int) -> str | None:
     return None
 
 
-EDITOR = Editor(entries, read, build)
+MOMENTS = "Positions are those at step B of a turn: the penalty of step A is behind the samurai to move."
+EDITOR = Editor(MOMENTS, entries, read, build)

@@ -51,12 +51,6 @@ def test_a_start_can_be_played_and_every_entry_set(game):
                 assert len(found.problem) < 300
 
 
-def reason(game, players, **changes):
-    variant = make_variant(game, players)
-    values = {**start(variant), **{name.replace("_", " "): value for name, value in changes.items()}}
-    return draft(variant, values).problem
-
-
 def test_impossible_positions_of_the_board_game_say_why():
     variant = make_variant("samurai", 2)
     values = start(variant)
@@ -163,14 +157,58 @@ def test_a_record_keeps_the_position_it_starts_from(game):
         GameRecord(variant, 6, {}, position)
 
 
-def test_rounds_count_from_the_seat_that_begins():
-    variant, rng, found = make_variant("samurai_card", 3, first=1), random.Random(4), 0
-    position = Position(variant, 3)
+@pytest.mark.parametrize("first", [1, "random"])
+def test_rounds_count_from_the_seat_that_begins(first):
+    """A seat that was drawn, too, is a value of the position: another seed draws another one."""
+    variant, rng, found = make_variant("samurai_card", 3, first=first), random.Random(4), 0
+    position = next(p for p in (Position(variant, seed) for seed in range(9)) if p.state["first_seat"] == 1)
     for _ in range(12):
         while position.mid_move:
             position.step(rng.choice(position.legal_actions()))
         said = draft(variant, values_of(position), seed=1)
         found += said.problem is None
         assert said.problem is None or "has laid" not in said.problem
+        assert said.position.state["first_seat"] == 1
         position.step(rng.choice(position.legal_actions()))
     assert found > 3
+
+
+@pytest.mark.parametrize("edition", ["1998", "2016"])
+def test_a_turn_of_the_board_game_may_be_under_way(edition):
+    variant, rng = make_variant("samurai", 2, edition=edition), random.Random(1)
+    wrong, kinds = [], set()
+    for seed in range(6):
+        position = Position(variant, seed)
+        while not position.over:
+            if not position.mid_move and position.state["may_end"]:
+                values = values_of(position)
+                found = draft(variant, values)
+                if found.problem is None:
+                    kinds.add(values["played"])
+                    assert values_of(found.position) == values
+                    assert np.array_equal(found.position.legal_actions(), position.legal_actions())
+                    assert found.position.state["surrounded"] == position.state["surrounded"]
+                    text = GameRecord(variant, 0, {}, found.position).to_text()
+                    assert GameRecord.parse(text).start.hash() == found.position.hash()
+                else:
+                    wrong.append((seed, position.steps, found.problem))
+            position.step(rng.choice(position.legal_actions()))
+    assert kinds == {"quick tiles", "a plain tile"}
+    assert not wrong
+
+
+def test_impossible_turns_under_way_say_why():
+    variant, rng = make_variant("samurai", 2), random.Random(1)
+    position = Position(variant, 1)
+    while position.mid_move or not position.state["plain_played"]:
+        position.step(rng.choice(position.legal_actions()))
+    values = values_of(position)
+    seat = values["turn"]
+    held = {name: "0" for name in values if name.startswith(f"hand {seat} ")}
+    for changes, words in [
+        ({"played": "nothing"}, "when a turn begins it holds 5"),
+        ({"played": "quick tiles"}, "tiles in this turn, not more than one of them plain; they are not on the map"),
+        (held, "in this turn, not more than one of them plain; they are not on the map"),
+        ({"turn": str(1 - int(seat))}, f"seat {1 - int(seat)} holds 5 tiles; within a turn"),
+    ]:
+        assert words in (draft(variant, {**values, **changes}).problem or "")

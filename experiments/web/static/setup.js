@@ -10,6 +10,7 @@ export function setup(main, word, startVariant) {
   let open_ = new Set(); // groups that are unfolded
   const box = el("div", { class: "board", id: "board" });
   const problem = el("p", { class: "status", id: "problem", role: "status" });
+  const moments = el("p", { class: "faint", id: "moments" });
   const picked = el("div", { class: "choices", id: "picked" });
   const groups = el("div", { id: "groups" });
   const places = el("div", { class: "fields", id: "seats" });
@@ -21,6 +22,7 @@ export function setup(main, word, startVariant) {
     { class: "side", "aria-label": "The position" },
     el("div", { class: "tools" }, games),
     problem,
+    moments,
     picked,
     groups,
     el("h2", {}, "Who plays"),
@@ -80,6 +82,7 @@ export function setup(main, word, startVariant) {
     for (const one of box.querySelectorAll(".halo")) one.remove();
     for (const one of box.querySelectorAll(".legal")) one.classList.replace("legal", "editable");
     problem.textContent = shown.problem || "This position can be played.";
+    moments.textContent = shown.moments;
     problem.classList.toggle("bad", Boolean(shown.problem));
     go.disabled = look.disabled = Boolean(shown.problem);
     list();
