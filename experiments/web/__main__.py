@@ -21,7 +21,8 @@ from experiments.common.cli import run_program
 from experiments.common.ranges import check_ranges
 from samurai_env.core.texts import shown
 
-CONNECTIONS = 800  # at once; more are answered 503
+CONNECTIONS = 8000  # at once, as far as the system lets a process have; more are answered 503
+FILES = 200  # that the server has open besides
 LOCAL = ("127.0.0.1", "localhost")
 
 
@@ -75,10 +76,27 @@ def main(config: Config, console: Console | None = None) -> None:
         host=config.host,
         port=config.port,
         log_level="warning",
-        limit_concurrency=CONNECTIONS,
+        limit_concurrency=connections(),
         server_header=False,
         timeout_graceful_shutdown=1,  # pages wait for news much longer; they come back to the next server
     )
+
+
+def connections() -> int:
+    """How many connections the server may have at once, after raising the limit of open files that often allows 1,024.
+
+    Browsers keep connections open, and idle ones should keep nobody from playing.
+    """
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows
+        return CONNECTIONS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + FILES
+    if 0 <= soft < wanted:
+        soft = wanted if hard < 0 else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return CONNECTIONS if soft < 0 else min(CONNECTIONS, soft - FILES)
 
 
 def check_agent(spec: str) -> None:

@@ -1,6 +1,7 @@
 """The application: what each address does, for whoever has the token of a view."""
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,8 +20,8 @@ from starlette.staticfiles import StaticFiles
 from experiments.web import editing, progress, workers
 from experiments.web.requests import Refused, query_number, read_body, read_json, refuse, whole
 from experiments.web.server import Server, Settings
-from experiments.web.table import PERSON, Table, TableError, view
-from samurai_env import IllegalActionError, Position, find_game, game_names
+from experiments.web.table import PERSON, Table, TableError, seen
+from samurai_env import IllegalActionError, Position, display, find_game, game_names
 from samurai_env.core.texts import one_line
 from samurai_env.display.pixels import FONTS
 from samurai_env.editors.editor import EDITORS
@@ -43,49 +44,44 @@ class Api:
     def __init__(self, server: Server) -> None:
         self.server, self.settings, self.store = server, server.settings, server.store
 
-    def door(self, request: Request) -> tuple[Table, int | None]:
+    async def door(self, request: Request) -> tuple[Table, int | None]:
         """The table and the seat that a request's token opens.
 
         Raises:
             Refused: no such token.
         """
         word, _, token = request.headers.get("authorization", "").partition(" ")
-        if word.lower() != "bearer" or token not in self.server.doors:
-            raise Refused(403, "this link opens no table; perhaps it was cut off")
-        return self.server.doors[token]
+        return await self.server.find(token if word.lower() == "bearer" else "")
 
-    def open_door(self, request: Request) -> Table:
+    async def open_door(self, request: Request) -> Table:
         """The table of a request that may see everything.
 
         Raises:
             Refused: the game is not over, and a seat looks.
         """
-        table, viewer = self.door(request)
+        table, viewer = await self.door(request)
         if viewer is not None and not table.position.over:
             raise Refused(403, "this shows what seats may not know; it is open when the game is over")
         return table
 
+    async def show(self, request: Request, table: Table, viewer: int | None, ply: int | None = None) -> Response:
+        """Answer with a view."""
+        packed = await self.server.view(table, viewer, ply)
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+            return Response(packed, headers=headers, media_type="application/json")
+        return Response(gzip.decompress(packed), media_type="application/json")
+
     async def offers(self, request: Request) -> Response:
         """The games, their options, and the agents."""
-        games = []
-        for name in game_names():
-            game = find_game(name)
-            options = [
-                {
-                    "name": key,
-                    "meaning": option.meaning,
-                    "values": [option.text(value) for value in option.values],
-                    "default": option.text(option.default),
-                }
-                for key, option in game.options.items()
-            ]
-            games.append({"name": name, "title": game.title, "players": game.players, "options": options})
+        games = await asyncio.to_thread(lambda: [offer(name) for name in game_names()])
         return JSONResponse({"games": games, "agents": self.settings.agents, "editable": list(EDITORS)})
 
     async def strengths(self, request: Request) -> Response:
         """What the leaderboard measured of the agents in a variant."""
-        variant = editing.asked_variant({"variant": request.query_params.get("variant", "")})
-        return JSONResponse(progress.strengths(variant, self.settings.agents))
+        asked = {"variant": request.query_params.get("variant", "")}
+        variant = await asyncio.to_thread(editing.asked_variant, asked)
+        return JSONResponse(await asyncio.to_thread(progress.strengths, variant, self.settings.agents))
 
     async def rules(self, request: Request) -> Response:
         """The rules of a game on one page, as HTML."""
@@ -110,7 +106,7 @@ class Api:
     async def new_table(self, request: Request) -> Response:
         """A new table with a fresh deal."""
         body = await read_json(request)
-        variant = editing.asked_variant(body)
+        variant = await asyncio.to_thread(editing.asked_variant, body)
         players = self._checked_players(body.get("players"), variant.num_players)
         await self.server.warmed_up(variant)
         table = Table.new(variant, players)
@@ -136,7 +132,7 @@ class Api:
 
     async def position(self, request: Request) -> Response:
         """A position as text."""
-        table, ply = self.open_door(request), query_number(request, "ply")
+        table, ply = await self.open_door(request), query_number(request, "ply")
         position = table.position if ply is None else table.positions[min(ply, len(table.actions))]
         return JSONResponse({"position": position.to_text()})
 
@@ -192,7 +188,7 @@ class Api:
 
     async def branch(self, request: Request) -> Response:
         """A new table that goes on from a position of this one."""
-        source, body = self.open_door(request), await read_json(request)
+        source, body = await self.open_door(request), await read_json(request)
         ply = whole(body, "ply", 0, len(source.actions))
         players = self._checked_players(body.get("players"), source.variant.num_players)
         table = Table.new(source.variant, players, source.seed, source.start)
@@ -215,19 +211,19 @@ class Api:
 
     async def look(self, request: Request) -> Response:
         """A view; with `since`, as soon as there is a newer one, or after a while."""
-        table, viewer = self.door(request)
+        table, viewer = await self.door(request)
         since = query_number(request, "since")
         if since is not None and since == table.version:
             try:
                 await asyncio.wait_for(self.server.changed[table.name].wait(), LONG_POLL)
             except TimeoutError:
                 return Response(status_code=204)
-            table, viewer = self.door(request)
-        return JSONResponse(view(table, viewer, query_number(request, "ply")))
+            table, viewer = await self.door(request)
+        return await self.show(request, table, viewer, query_number(request, "ply"))
 
     async def play(self, request: Request) -> Response:
         """A decision of a person."""
-        table, seat = self.door(request)
+        table, seat = await self.door(request)
         if seat is None:
             raise Refused(403, "this link watches; it cannot play")
         body = await read_json(request)
@@ -238,11 +234,11 @@ class Api:
             raise Refused(409, one_line(error)) from None
         self.server.played(table)
         self.server.drive(table)
-        return JSONResponse(view(table, seat))
+        return await self.show(request, table, seat)
 
     async def take_back(self, request: Request) -> Response:
         """Take back a half-made move."""
-        table, seat = self.door(request)
+        table, seat = await self.door(request)
         if seat is None:
             raise Refused(403, "this link watches; it cannot play")
         try:
@@ -250,11 +246,11 @@ class Api:
         except TableError as error:
             raise Refused(409, one_line(error)) from None
         self.server.tell(table)
-        return JSONResponse(view(table, seat))
+        return await self.show(request, table, seat)
 
     async def advise(self, request: Request) -> Response:
         """What an agent would do in the seat's place; agents use only what the seat may know."""
-        table, seat = self.door(request)
+        table, seat = await self.door(request)
         if seat is None or table.position.over or table.position.seat != seat:
             raise Refused(409, "a hint is for the seat to move")
         found = await self.server.think(workers.judge, self._judge(await read_json(request)), table.position.save())
@@ -269,7 +265,7 @@ class Api:
 
     async def analyse(self, request: Request) -> Response:
         """What an agent thinks of one position of a game that lies open."""
-        table, body = self.open_door(request), await read_json(request)
+        table, body = await self.open_door(request), await read_json(request)
         position = table.positions[whole(body, "ply", 0, len(table.actions))]
         if position.over:
             values = [float(value) for value in position.returns()]
@@ -282,33 +278,46 @@ class Api:
 
     async def record(self, request: Request) -> Response:
         """The game record."""
-        table = self.open_door(request)
-        return PlainTextResponse(table.record().to_text())
+        table = await self.open_door(request)
+        return PlainTextResponse(await asyncio.to_thread(lambda: table.snapshot().record().to_text()))
 
     async def film(self, request: Request) -> Response:
         """The whole game as an animated GIF, or as a page that steps through it."""
-        table = self.open_door(request)
-        record = table.record()
+        table = await self.open_door(request)
+        kept = table.snapshot()
         if request.query_params.get("form") == "html":
-            text = await asyncio.to_thread(record.to_html)
+            text = await asyncio.to_thread(lambda: kept.record().to_html())
             return Response(text, media_type="application/octet-stream")  # to be saved, not shown on this site
         from samurai_env.display.pixels import gif
 
-        scenes = (step.scene for step in record.steps())
-        return Response(await asyncio.to_thread(gif, scenes), media_type="image/gif")
+        pixels = await asyncio.to_thread(lambda: gif(step.scene for step in kept.record().steps()))
+        return Response(pixels, media_type="image/gif")
 
     async def picture(self, request: Request) -> Response:
         """A position as SVG or PNG, as the viewer may see it."""
-        table, viewer = self.door(request)
-        seen = view(table, viewer, query_number(request, "ply"))
+        table, viewer = await self.door(request)
+        kept, ply = table.snapshot(), query_number(request, "ply")
         if request.query_params.get("form") != "png":
-            return Response(str(seen["svg"]), media_type="image/svg+xml")
-        from samurai_env.display import png
+            return Response(
+                await asyncio.to_thread(lambda: display.svg(seen(kept, viewer, ply))), media_type="image/svg+xml"
+            )
+        pixels = await asyncio.to_thread(lambda: display.png(seen(kept, viewer, ply), 2.0))
+        return Response(pixels, media_type="image/png")
 
-        ply, position = int(str(seen["ply"])), table.positions[int(str(seen["ply"]))]
-        last = table.actions[table.move_start(ply) : ply]
-        seat = None if table.position.over else viewer
-        return Response(png(table.variant.game.scene(position.state, seat, last), 2.0), media_type="image/png")
+
+def offer(name: str) -> dict[str, Any]:
+    """A game and its options."""
+    game = find_game(name)
+    options = [
+        {
+            "name": key,
+            "meaning": option.meaning,
+            "values": [option.text(value) for value in option.values],
+            "default": option.text(option.default),
+        }
+        for key, option in game.options.items()
+    ]
+    return {"name": name, "title": game.title, "players": game.players, "options": options}
 
 
 def links(table: Table) -> dict[str, Any]:
@@ -377,13 +386,10 @@ def make_app(settings: Settings) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         server = app.state.server = Server(settings)
         app.state.api = Api(server)
-        for table in server.tables.values():
-            server.drive(table)
+        opening = asyncio.create_task(server.open_stored())
         yield
-        for task in server.driving.values():
-            task.cancel()
-        server.workers.close()
-        server.store.close()
+        opening.cancel()
+        server.close()
 
     def call(name: str) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:

@@ -77,6 +77,6 @@ def query_number(request: Request, name: str) -> int | None:
     text = request.query_params.get(name)
     if text is None:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+    if not (text.isascii() and text.isdigit() and len(text) <= 15):
         raise Refused(400, f"{name} is a whole number")
     return int(text)

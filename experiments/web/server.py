@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,12 @@ import numpy as np
 from experiments.web import workers
 from experiments.web.requests import Refused
 from experiments.web.store import Store
-from experiments.web.table import PERSON, Table
-from samurai_env import Position, Variant
+from experiments.web.table import PERSON, Table, packed_view, view
+from samurai_env import Variant, find_game, game_names
 from samurai_env.core.texts import one_line
 
 MOST_TABLES = 1000
+VIEWS_KEPT = 500  # of about 20 kB
 LOG = logging.getLogger("samurai_env.web")
 
 
@@ -52,11 +54,44 @@ class Server:
         self.changed: dict[str, asyncio.Event] = {}
         self.driving: dict[str, asyncio.Task[None]] = {}
         self.warm: set[str] = set()  # specs of the variants that are compiled
-        for name, created, head, actions in self.store.tables():
+        self._stored = list(self.store.tables())  # before there are new ones
+        self.opened = asyncio.Event()  # when the tables of the file are there
+        self.views: dict[tuple[object, ...], asyncio.Future[bytes]] = {}  # the last ones, by all that they depend on
+        self._painter = ThreadPoolExecutor(1, "views")
+
+    async def open_stored(self) -> None:
+        """Take in the tables of the file; the server answers meanwhile."""
+        for name in game_names():
+            await asyncio.to_thread(find_game, name)  # the first page wants to know them
+        for row in self._stored:
             try:
-                self._open(Table.restore(name, created, head, actions))
+                table = await asyncio.to_thread(Table.restore, *row)
             except (ValueError, KeyError, TypeError) as error:
                 LOG.warning("a stored table cannot be opened: %s", one_line(error))
+                continue
+            self._open(table)
+            self.drive(table)
+        self.opened.set()
+
+    async def find(self, token: str) -> tuple[Table, int | None]:
+        """The table and the seat that a token opens; None for the seat that sees all.
+
+        Raises:
+            Refused: no such token.
+        """
+        if token not in self.doors:
+            await self.opened.wait()
+        if token not in self.doors:
+            raise Refused(403, "this link opens no table; perhaps it was cut off")
+        return self.doors[token]
+
+    def close(self) -> None:
+        """End everything that goes on."""
+        for task in self.driving.values():
+            task.cancel()
+        self._painter.shutdown(wait=False, cancel_futures=True)
+        self.workers.close()
+        self.store.close()
 
     def _open(self, table: Table) -> None:
         self.tables[table.name] = table
@@ -135,6 +170,19 @@ class Server:
                     raise
         return None
 
+    async def view(self, table: Table, viewer: int | None, ply: int | None = None) -> bytes:
+        """`table.view` as JSON, gzipped; made in a thread, and once for all that ask for the same."""
+        key = table.name, table.version, viewer, ply
+        if key not in self.views:
+            await self.warmed_up(table.variant)
+            key = table.name, table.version, viewer, ply
+        if key not in self.views:
+            loop = asyncio.get_running_loop()
+            self.views[key] = loop.run_in_executor(self._painter, packed_view, table.snapshot(), viewer, ply)
+            if len(self.views) > VIEWS_KEPT:
+                del self.views[next(iter(self.views))]
+        return await asyncio.shield(self.views[key])
+
     async def warmed_up(self, variant: Variant) -> None:
         """Come back when the rules of a variant are compiled, which takes a minute the first time on a machine."""
         if variant.spec not in self.warm:
@@ -144,8 +192,10 @@ class Server:
 
 def warm_up(variant: Variant) -> None:
     """Compile all that a table calls."""
-    position = Position(variant)
-    other = position.determinized(0, np.zeros(1, np.uint64))
-    other.observe(0)
-    other.step(other.legal_actions()[0])
-    other.returns()
+    table = Table.new(variant, [PERSON] * variant.num_players)
+    seat = table.position.seat
+    table.play(seat, table.position.legal_actions()[0], 0)
+    for viewer in (seat, table.position.seat, None):
+        view(table, viewer)
+    table.position.determinized(0, np.zeros(1, np.uint64)).observe(0)
+    table.position.returns()

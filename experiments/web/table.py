@@ -1,14 +1,18 @@
 """One table: who sits where, the decisions so far, and who may see what."""
 
+import gzip
 import json
 import secrets
 import time
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from samurai_env import Position, Variant, parse_variant
+from samurai_env.display import svg
+from samurai_env.display.scene import Scene
 from samurai_env.game_record import GameRecord
 
 PERSON = "person"
@@ -35,7 +39,8 @@ class Table:
         start: the position from which the game goes on, as text; "" if it begins as `seed` deals.
         tags: of a record.
         error: why an agent cannot go on; "" if all is well.
-        version: counts every change; clients wait for the next.
+        version: grows with every change; clients wait for the next. It starts with the time, so that a server that was
+            started again is not behind.
     """
 
     name: str
@@ -49,7 +54,7 @@ class Table:
     start: str = ""
     tags: dict[str, str] = field(default_factory=dict)
     error: str = ""
-    version: int = 1
+    version: int = field(default_factory=lambda: int(1000 * time.time()))
 
     def __post_init__(self) -> None:
         """Play the decisions.
@@ -79,6 +84,12 @@ class Table:
         start = record.start.to_text() if record.start else ""
         actions = list(record.actions)
         return cls(name, record.variant, record.seed, nobody, nobody, watch, actions, start=start, tags=record.tags)
+
+    def snapshot(self) -> "Table":
+        """The table as it is now, for another thread to look at."""
+        table = copy(self)
+        table.actions, table.positions = list(self.actions), list(self.positions)
+        return table
 
     def head(self) -> str:
         """All but the decisions, as JSON."""
@@ -224,6 +235,22 @@ class Table:
         return GameRecord.from_actions(self.variant, self.seed, self.actions, tags, start)
 
 
+def shown_ply(table: Table, viewer: int | None, ply: int | None) -> int:
+    """After how many decisions a viewer looks; a seat sees the last position alone until the game is over."""
+    last = len(table.actions)
+    if ply is None or (viewer is not None and not table.position.over):
+        return last
+    return max(0, min(ply, last))
+
+
+def seen(table: Table, viewer: int | None, ply: int | None = None) -> Scene:
+    """The picture of a position; arguments as for `view`."""
+    ply = shown_ply(table, viewer, ply)
+    start = table.move_start(ply) if ply else 0
+    seat = None if table.position.over else viewer
+    return table.variant.game.scene(table.positions[ply].state, seat, table.actions[start:ply])
+
+
 def view(table: Table, viewer: int | None, ply: int | None = None) -> dict[str, object]:
     """What a browser shows: all that leaves the server of a game is made here, from what the viewer may know.
 
@@ -232,16 +259,9 @@ def view(table: Table, viewer: int | None, ply: int | None = None) -> dict[str, 
         viewer: the seat that looks; None sees everything.
         ply: after how many decisions; the last position if None. A seat sees the last one alone until the end.
     """
-    from samurai_env.display import svg
-
-    variant, last = table.variant, len(table.actions)
-    if viewer is not None and not table.position.over:
-        ply = None
-    ply = last if ply is None else max(0, min(ply, last))
-    position = table.positions[ply]
-    seen = None if table.position.over else viewer
-    start = table.move_start(ply) if ply else 0
-    scene = variant.game.scene(position.state, seen, table.actions[start:ply])
+    variant, ply = table.variant, shown_ply(table, viewer, ply)
+    position = table.positions[ply].clone()  # which other threads do not touch
+    scene = seen(table, viewer, ply)
     may_choose = not position.over and viewer in (None, position.seat)
     on_target: dict[int, list[str]] = {}
     for name, target in scene.targets.items():
@@ -264,7 +284,7 @@ def view(table: Table, viewer: int | None, ply: int | None = None) -> dict[str, 
         "players": table.players,
         "viewer": viewer,
         "ply": ply,
-        "count": last,
+        "count": len(table.actions),
         "version": table.version,
         "caption": scene.caption,
         "seat": position.seat,
@@ -279,5 +299,11 @@ def view(table: Table, viewer: int | None, ply: int | None = None) -> dict[str, 
         "svg": svg(scene),
         "panels": {name: vars(panel) for name, panel in scene.panels.items()},
         "error": table.error,
-        "tags": dict[str, str](table.tags) if seen is None else {},
+        "tags": table.tags if viewer is None or table.position.over else {},
     }
+
+
+def packed_view(table: Table, viewer: int | None, ply: int | None = None) -> bytes:
+    """`view` as JSON, gzipped."""
+    text = json.dumps(view(table, viewer, ply), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return gzip.compress(text.encode(), 4, mtime=0)

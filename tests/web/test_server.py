@@ -7,13 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
 import pytest
 
 from experiments.web.app import STATIC
-from experiments.web.table import Table, TableError
+from experiments.web.table import Table, TableError, packed_view
 from samurai_env import make_variant, parse_variant
 from samurai_env.game_record import GameRecord
 from tests.web.served import served
@@ -91,9 +92,11 @@ def test_what_leaves_the_server_for_a_seat_depends_on_what_it_may_know(server, v
             before = [server.raw("GET", path, headers=headers)[::2] for path in paths]
             kept = table.positions
             table.positions = [position.determinized(seat, rng) for position in kept]
+            server.server.views.clear()
             after = [server.raw("GET", path, headers=headers)[::2] for path in paths]
             checked += table.positions[-1].hash() != kept[-1].hash()
             table.positions = kept
+            server.server.views.clear()
             assert after == before
             assert all(status == 200 for status, _ in before)
             assert str(table.seed).encode() not in b"".join(body for _, body in before)
@@ -299,6 +302,60 @@ def test_many_idle_connections_do_not_stop_the_game(server):
     finally:
         for one in idle:
             one.close()
+
+
+# --- Nobody waits for another ---
+
+
+def test_a_view_that_takes_long_keeps_nobody_else_waiting(server, monkeypatch):
+    """It is made in a thread, and once for all that ask for it."""
+    made, go_on = [], threading.Event()
+
+    def slow(*arguments):
+        made.append(arguments)
+        assert go_on.wait(60)
+        return packed_view(*arguments)
+
+    token = server.new("samurai players=2", "person", "person")["seats"][0]
+    monkeypatch.setattr("experiments.web.server.packed_view", slow)
+    found = []
+    waiting = [threading.Thread(target=lambda: found.append(server.call("view", token))) for _ in range(3)]
+    for thread in waiting:
+        thread.start()
+    while not made:
+        time.sleep(0.01)
+    assert server.raw("GET", "/static/icon.svg")[0] == 200
+    assert not found
+    go_on.set()
+    for thread in waiting:
+        thread.join()
+    assert len(made) == 1
+    assert found[0] == found[1] == found[2]
+
+
+def test_the_page_comes_while_stored_tables_are_opened(tmp_path, monkeypatch):
+    go_on = threading.Event()
+    with served(tmp_path / "t.sqlite") as before:
+        token = before.new("samurai players=2", "person", "person")["seats"][0]
+        version = play_on(before, [token], 2)["version"]
+    restore = Table.restore
+    monkeypatch.setattr(Table, "restore", lambda *row: (go_on.wait(60), restore(*row))[1])
+    monkeypatch.setattr("experiments.web.server.find_game", lambda name: go_on.wait(60))
+    with served(tmp_path / "t.sqlite") as after:
+        assert after.raw("GET", "/")[0] == 200
+        assert after.call("offers")["games"]
+        other = after.new("samurai players=2", "person", "person")["seats"][0]
+        opened, _ = after.server.doors[other]
+        found = []
+        thread = threading.Thread(target=lambda: found.append(after.call("view", token)))
+        thread.start()
+        assert not found
+        go_on.set()
+        thread.join()
+        assert found[0]["count"] == 2
+        assert after.server.doors[other][0] is opened  # though it is in the file, too
+        assert found[0]["version"] > version  # else pages from before would take it for old news
+        assert "opens no table" in after.call("view", "x", status=403)["error"]
 
 
 # --- Persistence ---

@@ -74,7 +74,7 @@ export function table(main, token) {
 
   function take(news) {
     const first = view === null;
-    if (view && news.version < view.version) return;
+    if (view && news.version <= view.version) return; // a click's answer has told it already
     view = news;
     if (first) {
       document.title = `${view.title}: table`;
