@@ -2,42 +2,59 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import cache
 
 import numpy as np
 
-from samurai_env.core.layout import HEADER
 from samurai_env.games.card.actions import CELL0
 from samurai_env.games.card.observation import WINDOW
 from samurai_env.games.card.rules.cards import KIND_CODES, VILLAGE_CODES
 from samurai_env.games.card.rules.topology import SIDES, VILLAGES
-from samurai_env.games.card.state import PHASES, fields
+from samurai_env.games.card.state import PHASES
 from samurai_env.position import Position
 from tests.agreement.match import Match as Base
+from tests.agreement.state_bytes import StateBytes
 from tests.reference import card as reference
 
 Cell = tuple[int, int]
 KIND = {code: i for i, code in enumerate(KIND_CODES)}
 STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
-# What the state holds beyond the reference: the names of the rest are compared one by one.
-OWN_AFFAIRS = {"seed", "rng", "steps", "copies", "village_copies"}
+# What the state holds beyond the reference.
+OWN_AFFAIRS = ("seed", "rng", "steps", "copies", "village_copies")
+# What a seat has, in the order of `Match.row_of`.
+OF_SEATS = ("hand", "kinds", "unseen", "stack", "drawn")
+BY_PLAYER = ("unseen", "hand_size", "stack_size", "stones", "first", "to_move")
 
 
 def counts(cards: Iterable[str] | Mapping[str, int], codes: Iterable[str]) -> list[int]:
     """How often each code comes up."""
-    found = Counter(cards)
-    return [found[code] for code in codes]
+    found = cards if isinstance(cards, dict) else Counter(cards)
+    return [found.get(code, 0) for code in codes]
 
 
-def strengths(code: str) -> list[int]:
+@cache
+def strengths(code: str) -> tuple[int, ...]:
     """What a card adds to its owner's influence, by shape."""
-    return [int(code[1]) * (code[0] in (shape, "S")) for shape in "HBR"]
+    return tuple(int(code[1]) * (code[0] in (shape, "S")) for shape in "HBR")
 
 
+@cache
+def bit_of(name: str) -> int:
+    """The bit of an open cell, by its name."""
+    return 1 << CELL0 + 4 * int(name[1:-1]) + SIDES.index(name[-1])
+
+
+@cache
 def around(cell: Cell) -> dict[str, Cell]:
     """The places on the four sides of a place."""
     return {side: (cell[0] + dx, cell[1] + dy) for side, (dx, dy) in STEPS.items()}
+
+
+def alike(ours: list[float], theirs: list[float]) -> bool:
+    """Whether numbers are the same but for rounding."""
+    return max(abs(one - other) for one, other in zip(ours, theirs, strict=True)) <= 1e-6
 
 
 class Reference(reference.CardGame):
@@ -72,13 +89,19 @@ class Match(Base):
         villages = [VILLAGE_CODES[kind - 1] for kind in state["village_stack"]]
         self.game = Reference(self.n, orders, villages, int(state["first_seat"]))
         self.villages = villages
-        # Views of the state's fields: they follow the position.
-        self.fields = {f.name: position.states[f.name] for f in (*HEADER, *fields(self.n))}
-        self.order = [VILLAGE_CODES.index(code) + 1 for code in villages]
+        self.expected = StateBytes(position.states)
         self.encodings = {name: position.variant.encoding(name) for name in ("flat", "tokens", "planes")}
+        self.slices = {name: encoding.slices() for name, encoding in self.encodings.items()}
         self.styles = [Style(rng) for _ in range(self.n)]
         if rng.random() < 0.3:  # all of one mind: the board closes, or spreads far
             self.styles = [self.styles[0]] * self.n
+        self.size = len(self.game.stacks[0]) + reference.HAND_SIZE  # cards of a player
+        self.rows: list[tuple[bytes, ...]] = [()] * self.n
+        self.expected.fields["village_stack"] = bytes([VILLAGE_CODES.index(code) + 1 for code in villages])
+        self.expected.set_number("first_seat", self.game.first)
+        self.expected.set_number("first_drawn", position.variant.options["first"] == "random")
+        self.expect_hands(range(self.n))
+        self.expect_board()
 
     # ------------------------------------------------------------ playing
 
@@ -116,7 +139,12 @@ class Match(Base):
         game, events = self.game, self.events
         before, villages, seat = game.phase, len(game.village_cells), game.seat
         stones = [Counter(s) for s in game.stones]
+        cards = len(game.board)
         game.apply(action)
+        if before != "card":
+            self.expect_hands([seat])
+        if len(game.board) != cards:
+            self.expect_board()
         events[f"phase {before}"] += 1
         events["stones taken"] += sum((now - old).total() for now, old in zip(game.stones, stones, strict=True))
         if before == "village" and len(game.village_cells) == villages + 1:
@@ -153,74 +181,78 @@ class Match(Base):
 
     # ------------------------------------------------------------ comparing
 
-    def expected(self) -> dict[str, object]:
-        """Every field of the state that the reference has an idea of."""
-        game = self.game
-        cells = game.village_cells
-        side = [[0] * 4 for _ in range(VILLAGES)]
-        for (x, y), row in zip(cells, side, strict=False):
-            for j, (dx, dy) in enumerate(STEPS.values()):
-                there = game.board.get((x + dx, y + dy))
+    def row_of(self, seat: int) -> tuple[bytes, ...]:
+        """What a seat has, in the core's form: the fields of `OF_SEATS`."""
+        stack = [KIND[code] for code in self.game.stacks[seat]]
+        hand = counts(self.game.hands[seat], KIND_CODES)
+        unseen = [held + stack.count(kind) for kind, held in enumerate(hand)]
+        kinds = sum(1 << kind for kind, held in enumerate(hand) if held)
+        drawn = self.size - len(stack)
+        left = b"\xff" * drawn + bytes(stack)  # -1 for each card that has been drawn
+        return bytes(hand), kinds.to_bytes(4, "little"), bytes(unseen), left, bytes([drawn])
+
+    def expect_hands(self, seats: Iterable[int]) -> None:
+        """Hands and stacks, after those of some seats may have changed."""
+        for seat in seats:
+            self.rows[seat] = self.row_of(seat)
+        for name, values in zip(OF_SEATS, zip(*self.rows, strict=True), strict=True):
+            self.expected.fields[name] = b"".join(values)
+
+    def expect_board(self) -> None:
+        """What follows from the cards on the table."""
+        game, cells, side = self.game, self.game.village_cells, bytearray(4 * VILLAGES)
+        for i, cell in enumerate(cells):
+            for j, place in enumerate(around(cell).values()):
+                there = game.board.get(place)
                 if there:
-                    row[j] = 1 + len(KIND_CODES) * there[1] + KIND[there[2]]
+                    side[4 * i + j] = 1 + len(KIND_CODES) * there[1] + KIND[there[2]]
         later = [0] * (VILLAGES - len(cells))
-        free = sum(1 << CELL0 + 4 * int(name[1:-1]) + SIDES.index(name[-1]) for name in game.open_cells())
-        hands = [counts(hand, KIND_CODES) for hand in game.hands]
-        size = len(self.position.state["stack"][0])
-        stacks = [[-1] * (size - len(stack)) + [KIND[code] for code in stack] for stack in game.stacks]
-        return {
-            "seat": game.seat,
-            "over": game.over,
-            "phase": 0 if game.over else PHASES.index(game.phase),
-            "card": -1 if game.chosen is None else KIND[game.chosen],
-            "villages": len(cells),
-            "village_x": [x for x, _ in cells] + later,
-            "village_y": [y for _, y in cells] + later,
-            "village_stack": self.order,
-            "side": side,
-            "free": [free >> shift & (1 << 64) - 1 for shift in (0, 64, 128)],
-            "hand": hands,
-            "kinds": [sum(1 << kind for kind, count in enumerate(hand) if count) for hand in hands],
-            "unseen": [counts(h + Counter(s), KIND_CODES) for h, s in zip(game.hands, game.stacks, strict=True)],
-            "stack": stacks,
-            "drawn": [size - len(stack) for stack in game.stacks],
-            "stones": [[stones[shape] for shape in "HBR"] for stones in game.stones],
-            "winners": sum(1 << seat for seat in game.winners()),
-            "first_seat": game.first,
-            "first_drawn": self.position.variant.options["first"] == "random",
-            **self.choice(),
-        }
+        free = sum(map(bit_of, game.open_cells()))
+        self.expected.set_number("villages", len(cells))
+        self.expected.set_array("village_x", [x for x, _ in cells] + later)
+        self.expected.set_array("village_y", [y for _, y in cells] + later)
+        self.expected.fields |= {"side": bytes(side), "free": free.to_bytes(24, "little")}
+
+    def expect_decision(self) -> None:
+        """Who decides what, and the stones."""
+        game, expect = self.game, self.expected.set_number
+        expect("seat", game.seat)
+        expect("over", game.over)
+        expect("phase", 0 if game.over else PHASES.index(game.phase))
+        expect("card", -1 if game.chosen is None else KIND[game.chosen])
+        expect("winners", sum(1 << seat for seat in game.winners()))
+        for name, value in self.choice().items():
+            expect(name, value)
+        self.expected.fields["stones"] = bytes([stones[shape] for stones in game.stones for shape in "HBR"])
 
     def choice(self) -> dict[str, int]:
         """The card just laid, while places wait beside it."""
-        game, state = self.game, self.position.state
+        game = self.game
         if game.phase != "village" or game.over:
             return {"laid": -1, "waiting": 0}
-        village, side = divmod(int(state["laid"]), 4)
+        laid = int(self.position.state["laid"])
+        village, side = divmod(laid, 4)
         card = around(game.village_cells[village])[SIDES[side]]
         assert card in game.board, "the card just laid does not lie there"
         waiting = [place in game.candidates for place in around(card).values()]
-        return {"laid": int(state["laid"]), "waiting": sum(1 << i for i, w in enumerate(waiting) if w)}
+        return {"laid": laid, "waiting": sum(1 << i for i, w in enumerate(waiting) if w)}
 
     def differences(self) -> Iterator[str]:
-        game, state = self.game, self.position.state
-        expected = self.expected()
-        for name, value in expected.items():
-            if self.fields[name].tolist()[0] != value:
-                yield f"field {name} is {state[name]}, the reference has {value}"
-        if missing := set(self.fields) - set(expected) - OWN_AFFAIRS:
-            yield f"nobody compares the fields {missing}"
-        rest = [VILLAGE_CODES[kind - 1] for kind in state["village_stack"][state["villages"] :]]
-        if rest != list(game.village_stack):
+        game = self.game
+        self.expect_decision()
+        self.expected.leave_open(OWN_AFFAIRS)
+        yield from self.expected.differences()
+        rest = self.villages[len(game.village_cells) :]
+        if rest != game.village_stack:
             yield f"the village stack is {rest}, the reference has {game.village_stack}"
         mid_move = not game.over and game.phase != "card"
         if self.position.mid_move != mid_move:
             yield f"mid_move is {self.position.mid_move}"
         supply = 3 * (10 if self.n == 2 else 16)
         potential = [stones.total() / supply for stones in game.stones]
-        if max(abs(ours - theirs) for ours, theirs in zip(self.position.potential(), potential, strict=True)) > 1e-6:
+        if not alike(self.position.potential().tolist(), potential):
             yield f"potential is {self.position.potential()}, the reference has {potential}"
-        if max(abs(ours - theirs) for ours, theirs in zip(self.position.returns(), game.returns(), strict=True)) > 1e-6:
+        if not alike(self.position.returns().tolist(), game.returns()):
             yield f"returns are {self.position.returns()}, the reference has {game.returns()}"
 
     # ------------------------------------------------------------ views
@@ -234,55 +266,51 @@ class Match(Base):
         tokens = self.position.observe(seat, "tokens")
         yield from self.compare("tokens", tokens, self.token_blocks(villages, everywhere | table))
         planes = self.position.observe(seat, "planes")
-        spread = {
-            name: np.broadcast_to(np.asarray(value).ravel()[:, None, None], (np.size(value), WINDOW, WINDOW))
-            for name, value in everywhere.items()
-        }
-        yield from self.compare("planes", planes, self.plane_blocks(view) | spread)
+        spread = {name: np.ravel(value)[:, None, None] for name, value in everywhere.items()}
+        yield from self.compare("planes", planes, self.plane_blocks(view, villages) | spread)
 
     def compare(self, encoding: str, observation: np.ndarray, expected: dict[str, object]) -> Iterator[str]:
-        layout = self.encodings[encoding]
-        slices = layout.slices()
-        if set(slices) != set(expected):
+        layout, slices = self.encodings[encoding], self.slices[encoding]
+        if slices.keys() != expected.keys():
             yield f"{encoding} has the blocks {set(slices) ^ set(expected)} more or less"
-        entries = np.concatenate([np.ravel(expected[block.name]) for block in layout.blocks])
-        if np.array_equal(np.moveaxis(observation, layout.axis, 0).ravel(), entries):
+        found = np.moveaxis(observation, layout.axis, 0)
+        wanted = np.empty(found.shape, np.int64)
+        for name, place in slices.items():
+            block = wanted[place]
+            value = np.asarray(expected[name])
+            block[...] = value if value.ndim == block.ndim else value.reshape(block.shape)
+        if np.array_equal(found, wanted):
             return
-        for block in layout.blocks:
-            found = np.moveaxis(observation, layout.axis, 0)[slices[block.name]]
-            wanted = np.asarray(expected[block.name]).reshape(found.shape)
-            if not np.array_equal(found, wanted):
-                yield f"{encoding} block {block.name} is {found.tolist()}, may be known {wanted.tolist()}"
+        for name, place in slices.items():
+            if not np.array_equal(found[place], wanted[place]):
+                yield f"{encoding} block {name} is {found[place].tolist()}, may be known {wanted[place].tolist()}"
 
     def village_blocks(self, view: dict) -> dict[str, np.ndarray]:
         """The blocks on villages."""
         n, board = self.n, view["board"]
-        blocks = {
-            "laid": np.zeros((VILLAGES,), int),
-            "place": np.zeros((VILLAGES, 2), int),
-            "symbols": np.zeros((VILLAGES, 3), int),
-            "scored": np.zeros((VILLAGES,), int),
-            "influence": np.zeros((VILLAGES, 3, n), int),
-            "free": np.zeros((VILLAGES, 4), int),
-            "owner": np.zeros((VILLAGES, 4, n), int),
-            "strength": np.zeros((VILLAGES, 4, 3), int),
-        }
+        laid, place, symbols, scored = [0] * VILLAGES, [(0, 0)] * VILLAGES, [[0] * 3] * VILLAGES, [0] * VILLAGES
+        influence = [[[0] * n for _ in "HBR"] for _ in range(VILLAGES)]
+        free = [[0] * 4 for _ in range(VILLAGES)]
+        owner = [[[0] * n for _ in range(4)] for _ in range(VILLAGES)]
+        strength = [[(0, 0, 0)] * 4 for _ in range(VILLAGES)]
         named: set[Cell] = set()
         for i, cell in enumerate(view["village_cells"]):
-            blocks["laid"][i] = 1
-            blocks["place"][i] = cell
-            blocks["symbols"][i] = counts(board[cell][1], "HBR")
-            blocks["scored"][i] = all(place in board for place in around(cell).values())
-            for j, place in enumerate(around(cell).values()):
-                if place in board:
-                    _, player, code = board[place]
-                    blocks["owner"][i, j, player] = 1
-                    blocks["strength"][i, j] = strengths(code)
-                    blocks["influence"][i, :, player] += strengths(code)
-                elif place not in named:
-                    blocks["free"][i, j] = 1
-                named.add(place)
-        return blocks
+            sides = around(cell).values()
+            laid[i], place[i], symbols[i] = 1, cell, counts(board[cell][1], "HBR")
+            scored[i] = int(all(side in board for side in sides))
+            for j, side in enumerate(sides):
+                if side in board:
+                    _, player, code = board[side]
+                    owner[i][j][player] = 1
+                    strength[i][j] = strengths(code)
+                    for sums, more in zip(influence[i], strengths(code), strict=True):
+                        sums[player] += more
+                elif side not in named:
+                    free[i][j] = 1
+                named.add(side)
+        blocks = {"laid": laid, "place": place, "symbols": symbols, "scored": scored, "influence": influence}
+        blocks |= {"free": free, "owner": owner, "strength": strength}
+        return {name: np.array(value) for name, value in blocks.items()}
 
     def blocks(self, view: dict) -> dict[str, object]:
         """The blocks of hand, players and table."""
@@ -329,7 +357,7 @@ class Match(Base):
             blocks[name] = np.vstack([value, np.zeros((n + 1, value.shape[1]), int)]).T
         for name, value in rest.items():
             one = np.asarray(value).ravel()
-            by_player = name in ("unseen", "hand_size", "stack_size", "stones", "first", "to_move")
+            by_player = name in BY_PLAYER
             grid = np.zeros((rows, one.size // n if by_player else one.size), int)
             if by_player:
                 grid[VILLAGES:-1] = one.reshape(n, -1)
@@ -342,7 +370,7 @@ class Match(Base):
         kinds[-1, 2] = 1
         return blocks | {"row_type": kinds.T}
 
-    def plane_blocks(self, view: dict) -> dict[str, np.ndarray]:
+    def plane_blocks(self, view: dict, villages: dict) -> dict[str, np.ndarray]:
         """The planes of the window."""
         n, board = self.n, view["board"]
         xs, ys = zip(*view["village_cells"], strict=True)
@@ -352,23 +380,19 @@ class Match(Base):
         sizes |= {"strength": 3, "free": 1, "name_village": 1, "name_side": 1, "waiting": 2}
         blocks = {name: np.zeros((size, WINDOW, WINDOW), int) for name, size in sizes.items()}
 
-        def put(name: str, cell: Cell, values: list[int]) -> None:
+        def put(name: str, cell: Cell, values: Sequence[int] | np.ndarray) -> None:
             if 0 <= cell[0] - left < WINDOW and 0 <= cell[1] - top < WINDOW:
                 blocks[name][:, cell[1] - top, cell[0] - left] = values
 
         y, x = np.indices((WINDOW, WINDOW))
         blocks["village_place"][0] = (x + left + y + top) % 2 == 0
+        of_villages = {name: villages[name].reshape(VILLAGES, -1) for name in ("symbols", "scored", "influence")}
+        for i, cell in enumerate(view["village_cells"]):
+            put("laid", cell, [1])
+            for name, values in of_villages.items():
+                put(name, cell, values[i])
         for cell, what in board.items():
-            if what[0] == "village":
-                put("laid", cell, [1])
-                put("symbols", cell, counts(what[1], "HBR"))
-                cards = [board[place] for place in around(cell).values() if place in board]
-                put("scored", cell, [len(cards) == 4])
-                sums = np.zeros((3, n), int)
-                for _, player, code in cards:
-                    sums[:, player] += strengths(code)
-                put("influence", cell, sums.ravel().tolist())
-            else:
+            if what[0] != "village":
                 put("owner", cell, [player == what[1] for player in range(n)])
                 put("strength", cell, strengths(what[2]))
         for name, cell in self.game.open_cells().items():

@@ -74,6 +74,18 @@ def match_of(game: str) -> type[Match]:
 Chooser = Callable[[Match, list[str]], str]
 
 
+def wrong_fields_missed(match: Match, names: Iterable[str]) -> list[str]:
+    """The fields of the state in which a wrong bit would not be found now."""
+    missed = []
+    for name in names:
+        last = match.position.states[name].view(np.uint8).reshape(-1)[-1:]
+        last ^= 1
+        if not any(difference.startswith(f"field {name} is") for difference in match.differences()):
+            missed.append(name)
+        last ^= 1
+    return missed
+
+
 def play(variant: Variant, seed: int, views: float = 0.05, choose: Chooser | None = None) -> Counter[str]:
     """Play the game of `seed` on both sides; what came up, counted.
 

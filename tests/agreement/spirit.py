@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -57,6 +58,12 @@ PHASE_OF = {
 SAME = {"fight_again": "fight", "stop": "none", "kiai_yes": "kiai", "kiai_no": "none"}
 
 
+@cache
+def bits(word: int) -> frozenset[str]:
+    """The samurai in a set of them."""
+    return frozenset(name for i, name in enumerate(SAMURAI) if word >> i & 1)
+
+
 class CoreChance:
     """The reference's chance, drawn from a copy of the core's random stream in the core's way.
 
@@ -104,7 +111,8 @@ class Match(Base):
         self.ids = {name: i for i, name in enumerate(variant.action_names)}
         self.noise = rng.choice((1.0, 0.5, 0.25, 0.1, 0.03, 0.0))  # the share of random decisions
         # Views of the record's fields: they follow the position.
-        self.fields = {name: position.states[name] for name in position.states.dtype.names if name != "padding"}
+        self.fields = {name: position.states[name] for name in position.states.dtype.names}
+        self.arrays = [name for name, values in self.fields.items() if values.ndim > 1]
         self.slices = variant.encoding("flat").slices()
         self.bold = rng.random() < 0.5
         self.core = self.snapshot()
@@ -181,7 +189,9 @@ class Match(Base):
     def snapshot(self) -> dict[str, object]:
         """What the reference knows of the game, read off the core's record."""
         n = self.n
-        get = {name: values.tolist()[0] for name, values in self.fields.items()}
+        get = dict(zip(self.fields, self.position.states.tolist()[0], strict=True))
+        for name in self.arrays:
+            get[name] = get[name].tolist()
         lines = []
         for seat in range(n):
             line, card = [], get["last"][seat]
@@ -191,7 +201,6 @@ class Match(Base):
             lines.append(line[::-1])
         raiders = get["raiders"][: get["raiders_left"]][::-1]
         intruders = get["intruders"][: get["intruders_left"]][::-1]
-        bits = lambda word: {name for i, name in enumerate(SAMURAI) if word >> i & 1}  # noqa: E731
         tokens = {name: seat for seat, name in enumerate(self.names)}
         for seat in range(n):
             tokens |= dict.fromkeys(bits(get["borrowed"][seat]), seat)

@@ -10,7 +10,7 @@ from samurai_env.game_record import TITLE, GameRecord
 from samurai_env.position import Position
 from tests import check_rules
 from tests.agreement import board
-from tests.agreement.match import DisagreementError, play
+from tests.agreement.match import DisagreementError, play, wrong_fields_missed
 from tests.common.variants import all_variants, readings
 
 GAMES = 300  # of each number of players and edition; the other options take turns
@@ -70,6 +70,24 @@ def test_a_disagreement_is_found_and_shown(monkeypatch: pytest.MonkeyPatch) -> N
     text = str(found.value)
     assert len(GameRecord.parse(text[text.index(TITLE) :]).actions) > 20
     assert check_rules.main(["--game", "samurai", "--games", "20"]) == 1
+
+
+def test_a_wrong_bit_is_found_in_every_field() -> None:
+    checked = 0
+
+    def look_and_choose(match: board.Match, legal: list[str]) -> str:
+        nonlocal checked
+        if match.game.phase != "first hand" and match.rng.random() < 0.1:
+            names = set(match.expected.fields) - set(board.OWN_AFFAIRS)
+            if not all(match.game.supplies):
+                names.remove("supply")  # all drawn: what lies in it is no longer told
+            assert not wrong_fields_missed(match, names)
+            checked += 1
+        return match.choose(legal)
+
+    for variant in (BOARD.variant(2), BOARD.variant(4, edition="1998", hide_captures=True)):
+        play(variant, 1, 0, look_and_choose)
+    assert checked > 10
 
 
 def test_a_leak_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:

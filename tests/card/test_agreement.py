@@ -7,7 +7,7 @@ import pytest
 from samurai_env.games.card.game import GAME
 from tests.agreement import card
 from tests.agreement import match as agreement
-from tests.agreement.match import DisagreementError, play
+from tests.agreement.match import DisagreementError, play, wrong_fields_missed
 from tests.card.table import CLOSING
 
 GAMES = 300  # of each number of players
@@ -67,6 +67,21 @@ def test_a_disagreement_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(card.reference, "sole_highest", first_of_a_tie)
     with pytest.raises(DisagreementError, match="stones"):
         play(GAME.variant(2), 0)
+
+
+def test_a_wrong_bit_is_found_in_every_field() -> None:
+    checked = 0
+
+    def look_and_choose(match: card.Match, legal: list[str]) -> str:
+        nonlocal checked
+        if match.rng.random() < 0.1 and match.game.phase != "village":  # there `laid` leads to what is compared
+            assert not wrong_fields_missed(match, set(match.expected.fields) - set(card.OWN_AFFAIRS))
+            checked += 1
+        return match.choose(legal)
+
+    for seed in range(3):
+        play(GAME.variant(2 + seed), seed, 0, look_and_choose)
+    assert checked > 10
 
 
 @pytest.mark.parametrize("encoding", GAME.encodings)

@@ -62,13 +62,14 @@ def load_tiles() -> dict[str, TileKind]:
     return kinds
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BoardMap:
     land: frozenset[Hex]  # open land, without the settlements
     sea: frozenset[Hex]
     settlements: dict[Hex, int]  # how many figures each one takes: village 1, city 2, Edo 3
     neighbours: dict[Hex, frozenset[Hex]]
 
+    @cache  # noqa: B019 (there are few maps)
     def settlements_of_size(self, figures: int) -> list[Hex]:
         return [h for h, size in self.settlements.items() if size == figures]
 
@@ -475,7 +476,7 @@ class BoardGame:
 
     def surrounded(self, settlement: Hex) -> bool:
         """Every adjacent land hex holds a tile; the sea need not."""
-        return self.map.neighbours[settlement] & self.map.land <= set(self.tiles)
+        return self.map.neighbours[settlement] & self.map.land <= self.tiles.keys()
 
     def influence(self, settlement: Hex, figure: str) -> list[int]:
         """For each player the strengths of the own adjacent tiles that count for the figure."""
