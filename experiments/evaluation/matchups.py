@@ -18,6 +18,7 @@ from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import in_form, read_json
 
 Pair = tuple[str, str]  # the one agent and the others
+SAME_SHARE = 1e-9  # shares that differ by less are the same
 
 
 Share = Annotated[float, Meta(ge=0.0, le=1.0)]
@@ -176,7 +177,8 @@ class Results:
         self.variant = saved.variant
         self.networks = {current_spelling(spec): digits for spec, digits in saved.networks.items()}
         self.origin = {"command": saved.command, "versions": saved.versions, "deal_seeds": saved.deal_seeds}
-        players = parse_variant(saved.variant).num_players
+        variant = parse_variant(saved.variant)
+        players = variant.num_players
         for found in saved.matchups:
             pair = current_spelling(found.one), current_spelling(found.others)
             name = f"{one_line(self.path, 120)} is damaged: the matchup of {shown(found.one, 40)}"
@@ -186,6 +188,9 @@ class Results:
             for number, row in deals.items():
                 if len(row) != players:
                     raise ValueError(f"{name} has {len(row)} seats in deal {number}, the game has {players}")
+                if not variant.game.cooperative and (share := _impossible_share(row)) is not None:
+                    possible = "0, 1 and, if the win is shared, " + " or ".join(f"1/{n}" for n in range(2, players + 1))
+                    raise ValueError(f"{name} has a win share of {share} in deal {number}; possible are {possible}")
             counts = list(found.seconds), list(found.decisions)
             self.matchups[pair] = Matchup(deals, *counts, found.commits, found.machines)
 
@@ -206,6 +211,17 @@ class Results:
 def _current(found: dict[str, Any]) -> dict[str, Any]:
     """Convert a file to the present names: in older files `matchups` are `meetings`."""
     return {"matchups" if key == "meetings" else key: value for key, value in found.items()}
+
+
+def _impossible_share(row: list[float]) -> float | None:
+    """The first share that is not that of a loser or of one of so many winners; None if there is none."""
+    most = len(row)
+    for share in row:
+        if share not in (0.0, 1.0):
+            winners = round(1.0 / share) if share * (most + 1) > 1.0 else 0
+            if not (winners and abs(share * winners - 1.0) < SAME_SHARE):
+                return share
+    return None
 
 
 def _as_json(pair: Pair, matchup: Matchup) -> dict[str, Any]:

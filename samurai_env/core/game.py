@@ -370,6 +370,10 @@ class Variant:
         seat = np.max(states["seat"])
         if seat >= self.num_players:  # the header's limits do not know the number of players
             raise ValueError(f"field 'seat' of the saved game is {seat}, {self.spec} has no such seat")
+        too_long = np.asarray(states["steps"]) > self.max_steps - (np.asarray(states["over"]) == 0)
+        if np.any(too_long):
+            steps = np.max(np.asarray(states["steps"])[too_long])
+            raise ValueError(f"field 'steps' of the saved game is {steps}, {self.spec} ends after {self.max_steps}")
         for name, _ in self.option_items:
             if name in (self.dtype.names or ()):
                 found = np.asarray(states[name])

@@ -14,7 +14,7 @@ from samurai_env.core.variant_spec import parse_variant
 from samurai_env.game_record import GameRecord, RecordError
 from samurai_env.position import MAGIC, IllegalActionError, Position
 from tests.common.positions import play_random, sampled
-from tests.common.variants import all_variants, label
+from tests.common.variants import all_variants, cross_section, label
 from tests.regenerate import GAMES
 
 VARIANTS = [variant for game in GAMES for variant in all_variants(find_game(game))]
@@ -185,6 +185,20 @@ def test_a_field_out_of_its_range_is_named(variant) -> None:
 def test_a_seat_that_the_game_does_not_have() -> None:
     with pytest.raises(ValueError, match="field 'seat' of the saved game is 3"):
         Position.restore(saved_with(some_position(), "seat", (), 3))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_more_decisions_than_a_game_can_have(game) -> None:
+    """The number wrapped around at the next step."""
+    variant = cross_section(find_game(game))[0]
+    position = Position(variant, 1)
+    for over, steps in ((0, 32767), (1, 32767), (0, variant.max_steps), (1, variant.max_steps + 1)):
+        position.state["over"], position.state["steps"] = over, steps
+        with pytest.raises(ValueError, match=f"'steps' of the saved game is {steps}, {game} .* ends after") as told:
+            Position.restore(position.save())
+        assert len(str(told.value)) < 300
+    position.state["over"], position.state["steps"] = 0, variant.max_steps - 1
+    assert Position.restore(position.save()).steps == variant.max_steps - 1
 
 
 def test_options_that_contradict_the_spec() -> None:

@@ -222,6 +222,7 @@ def position_of(variant: Variant, state: exact.State) -> Position:
     record["tiles"] = [[ACTIONS.index(kind) for kind in laid[seat] + state.tiles[seat]] for seat in (0, 1)]
     record["laid"] = [len(tiles) for tiles in laid]
     record["seat"], record["steps"] = state.seat, 2 * sum(map(len, laid))
+    record["over"] = not exact.moves(state)
     variant.check(position.state)
     return position
 
