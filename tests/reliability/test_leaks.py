@@ -13,7 +13,7 @@ from samurai_env.position import Position
 from tests.common.positions import observations, play_random, sampled, stream
 from tests.common.variants import all_variants, label
 from tests.regenerate import GAMES
-from tests.torture.leaks import variants_of
+from tests.torture.leaks import differ, variants_of
 
 VARIANTS = [variant for name in GAMES for variant in variants_of(find_game(name))]
 BOARD = find_game("samurai")
@@ -53,6 +53,18 @@ def test_raw_bytes_hang_on_nothing_hidden(variant: Variant) -> None:
             one.step(action)
             two.step(action)
     assert compared >= differed > 2
+
+
+def test_observations_differ_if_any_entry_does() -> None:
+    """What the campaign compares observations with."""
+    one = np.arange(-128, 128).astype(np.int8)
+    assert not differ(one, one.copy())
+    for i in range(len(one)):
+        other = one.copy()
+        other[i] ^= 1 << i % 7
+        assert differ(one, other)
+        other[i] = one[i] ^ -128
+        assert differ(one, other)
 
 
 @pytest.mark.parametrize("variant", HIDING[::4], ids=label)

@@ -10,6 +10,7 @@ features and legal actions have to be the same too.
 
 import sys
 from collections import Counter
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -132,12 +133,11 @@ def gather(n, games, truths, twins, seats, rng, words, others, scores, seen, see
             action = bits.pick(words, rng)
             step(state, action)
             step(twin, action)
+            if state.seat != twin.seat or state.over != twin.over or not same_events(state, twin):
+                break
             observe(state, seat, seen)
             observe(twin, seat, seen_too)
-            same = state.seat == twin.seat and state.over == twin.over and same_events(state, twin)
-            for i in range(seen.shape[0]):
-                same = same and seen[i] == seen_too[i]
-            if not same:
+            if differ(seen, seen_too):
                 break
 
 
@@ -149,12 +149,21 @@ def redetermine_all(states, seats, seed):
         determinize(states[i], seats[i], rng)
 
 
+@jit
+def differ(one, other):
+    """Whether two observations differ, int8 (entries,). Without a branch in the loop, it takes many entries at once."""
+    bits = np.int8(0)
+    for i in range(one.shape[0]):
+        bits |= one[i] ^ other[i]
+    return bits != 0
+
+
 def first_seen(truths, twins, seats, seen, seen_too):
     """The first pair that its seat can tell apart, -1 if there is none."""
     for i in range(truths.shape[0]):
         observe(truths[i], seats[i], seen)
         observe(twins[i], seats[i], seen_too)
-        if (seen != seen_too).any():
+        if differ(seen.ravel(), seen_too.ravel()):
             return i
     return -1
 
@@ -180,11 +189,11 @@ def first_difference_of_heuristics(truths, twins, seats, words, others, scores, 
     return -1
 
 
-class Search:
-    """The compiled loops of one game, and their scratch for one variant."""
+class Loops:
+    """The compiled loops of one game."""
 
-    def __init__(self, variant: Variant) -> None:
-        self.variant, game, c = variant, variant.game, variant.game.kernels
+    def __init__(self, game: Game) -> None:
+        c = game.kernels
         shared = {
             "reset": c.reset,
             "legal": c.legal,
@@ -202,8 +211,18 @@ class Search:
         self.first_seen = {
             name: bind(first_seen, f"{game.name}.{name}", {"observe": function}) for name, function in c.observe.items()
         }
+
+
+loops_of = cache(Loops)
+
+
+class Search:
+    """The loops of a game, and their scratch for one variant."""
+
+    def __init__(self, variant: Variant) -> None:
+        self.variant, self.loops = variant, loops_of(variant.game)
         self.words = np.zeros((2, variant.num_words), np.uint64)
-        self.seen = {name: np.zeros((2, *variant.encoding(name).shape), np.int8) for name in c.observe}
+        self.seen = {name: np.zeros((2, *variant.encoding(name).shape), np.int8) for name in self.loops.first_seen}
 
     def batch(self, seed: int) -> int:
         """Compare some pairs of positions; how many of them were not the same record.
@@ -211,32 +230,32 @@ class Search:
         Raises:
             AssertionError: something depends on what is hidden; the text says what and how to play it again.
         """
-        variant = self.variant
+        variant, loops = self.variant, self.loops
         games, truths, twins = variant.new(2), variant.new(PAIRS), variant.new(PAIRS)
         seats, rng = np.zeros(PAIRS, np.int64), np.array([seed], np.uint64)
         scores = np.zeros((2, variant.num_actions))
-        self.gather(variant.num_players, games, truths, twins, seats, rng, *self.words, scores[0], *self.seen["flat"])
+        loops.gather(variant.num_players, games, truths, twins, seats, rng, *self.words, scores[0], *self.seen["flat"])
 
         def agree(wrong: int, what: str) -> None:
             again = f"Search(parse_variant({variant.spec!r})).batch({seed})"
             assert wrong < 0, f"{what} of seat {seats[wrong]} depend on what is hidden from it: {again}, pair {wrong}"
 
-        for name, compare in self.first_seen.items():
+        for name, compare in loops.first_seen.items():
             agree(compare(truths, twins, seats, *self.seen[name]), f"the observations ({name})")
         for i in range(0, PAIRS, PAIRS // SHOWN):
             seat = int(seats[i])
             for name, show in (("text", variant.game.text), ("picture", variant.game.scene)):
                 agree(i if show(truths[i], seat) != show(twins[i], seat) else -1, f"the {name}")
         dealt, dealt_too = truths.copy(), twins.copy()
-        self.redetermine_all(dealt, seats, np.uint64(seed))
-        self.redetermine_all(dealt_too, seats, np.uint64(seed))
-        for name in dealt.dtype.names:
+        loops.redetermine_all(dealt, seats, np.uint64(seed))
+        loops.redetermine_all(dealt_too, seats, np.uint64(seed))
+        for name in dealt.dtype.names if dealt.tobytes() != dealt_too.tobytes() else ():
             differs = (dealt[name] != dealt_too[name]).reshape(PAIRS, -1).any(1)
             agree(int(differs.argmax()) if differs.any() else -1, f"determinized records (field {name!r})")
         variant.check(dealt)
         shape = (2, variant.num_actions, len(variant.game.action_features))
         features = np.zeros(shape, np.float32)
-        wrong = self.first_difference_of_heuristics(truths, twins, seats, *self.words, *scores, *features)
+        wrong = loops.first_difference_of_heuristics(truths, twins, seats, *self.words, *scores, *features)
         agree(wrong, "legal actions, heuristic policy or action features")
         return int((truths.view(np.uint8) != twins.view(np.uint8)).reshape(PAIRS, -1).any(1).sum())
 
