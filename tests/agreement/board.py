@@ -94,7 +94,6 @@ class Reference(BoardGame):
         self.known: set[str] | None = None
         self.before_capture: Callable[[], None] = lambda: None
         self._empty: tuple[int, set[str], set[str]] = (-1, set(), set())
-        self._alike: dict[tuple[str, int], bool] = {}
         variant = position.variant
         n, options = variant.num_players, dict(variant.options)
         options.pop("hide_captures")
@@ -106,8 +105,24 @@ class Reference(BoardGame):
     def legal(self) -> set[str]:
         """Worked out once a decision (the reference asks again when it applies an action)."""
         if self.known is None:
-            self.known = super().legal()
+            self.known = self._set_up_choices() if self.phase == "figure set-up" else super().legal()
         return self.known
+
+    def _set_up_choices(self) -> set[str]:
+        """Empty villages are alike, and what is full takes nothing: the rule is asked for the others."""
+        found, of_villages = set(), None
+        for h, there in self.figures.items():
+            size = self.map.settlements[h]
+            if size > 1:
+                kinds = [kind for kind in FIGURES if self._may_put(h, kind)]
+            elif there:
+                continue
+            else:
+                if of_villages is None:
+                    of_villages = [kind for kind in FIGURES if self._may_put(h, kind)]
+                kinds = of_villages
+            found.update([f"{h}.{kind}" for kind in kinds])
+        return found
 
     def apply(self, action: str) -> None:
         super().apply(action)
@@ -122,7 +137,6 @@ class Reference(BoardGame):
         other.tiles, other.aside, other.pool = self.tiles.copy(), self.aside.copy(), self.pool.copy()
         other.figures = {h: there.copy() for h, there in self.figures.items()}
         other.before_capture = lambda: None
-        other._alike = {}
         return other
 
     def perft(self, depth: int) -> int:
@@ -151,14 +165,6 @@ class Reference(BoardGame):
         if self._empty[0] != len(self.tiles):
             self._empty = len(self.tiles), super().empty_land(), super().places_for("SH1")
         return self._empty
-
-    def _may_put(self, h: str, kind: str) -> bool:
-        if self.map.settlements[h] > 1 or self.figures[h]:
-            return super()._may_put(h, kind)
-        key = kind, self.pool.total()  # all empty villages are alike until the next figure is put
-        if key not in self._alike:
-            self._alike[key] = super()._may_put(h, kind)
-        return self._alike[key]
 
     def _pick(self, kind: str) -> None:
         seat = self.seat

@@ -20,6 +20,7 @@ from tests.reference import card as reference
 
 Cell = tuple[int, int]
 KIND = {code: i for i, code in enumerate(KIND_CODES)}
+CHESSBOARD = np.indices((WINDOW, WINDOW)).sum(0) % 2
 STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
 # What the state holds beyond the reference.
 OWN_AFFAIRS = ("seed", "rng", "steps", "copies", "village_copies")
@@ -50,6 +51,14 @@ def bit_of(name: str) -> int:
 def around(cell: Cell) -> dict[str, Cell]:
     """The places on the four sides of a place."""
     return {side: (cell[0] + dx, cell[1] + dy) for side, (dx, dy) in STEPS.items()}
+
+
+def with_later_ones(rows: list) -> np.ndarray:
+    """The rows of villages that lie, and zeros for those that may come."""
+    values = np.array(rows, np.int16)
+    found = np.zeros((VILLAGES, *values.shape[1:]), np.int16)
+    found[: len(rows)] = values
+    return found
 
 
 def alike(ours: list[float], theirs: list[float]) -> bool:
@@ -138,7 +147,7 @@ class Match(Base):
     def apply(self, action: str) -> None:
         game, events = self.game, self.events
         before, villages, seat = game.phase, len(game.village_cells), game.seat
-        stones = [Counter(s) for s in game.stones]
+        stones = sum(s.total() for s in game.stones)
         cards = len(game.board)
         game.apply(action)
         if before != "card":
@@ -146,7 +155,7 @@ class Match(Base):
         if len(game.board) != cards:
             self.expect_board()
         events[f"phase {before}"] += 1
-        events["stones taken"] += sum((now - old).total() for now, old in zip(game.stones, stones, strict=True))
+        events["stones taken"] += sum(s.total() for s in game.stones) - stones
         if before == "village" and len(game.village_cells) == villages + 1:
             events["choice with one card left"] += 1
         if game.phase == "card" or game.over:
@@ -157,8 +166,8 @@ class Match(Base):
         game, events = self.game, self.events
         events["turn"] += 1
         events["board width"] = max(events["board width"], *(abs(c) for cell in game.village_cells for c in cell))
-        taken = sum(game.stones, Counter())
-        events["substitute stones"] += any(taken[shape] > (10 if self.n == 2 else 16) for shape in "HBR")
+        taken = [sum(stones[shape] for stones in game.stones) for shape in "HBR"]
+        events["substitute stones"] += max(taken) > (10 if self.n == 2 else 16)
         if game.over:
             events["closed"] += not game.open_cells()
             events["closed in mid-round"] += not game.open_cells() and seat < self.n - 1
@@ -274,7 +283,7 @@ class Match(Base):
         if slices.keys() != expected.keys():
             yield f"{encoding} has the blocks {set(slices) ^ set(expected)} more or less"
         found = np.moveaxis(observation, layout.axis, 0)
-        wanted = np.empty(found.shape, np.int64)
+        wanted = np.empty(found.shape, np.int16)
         for name, place in slices.items():
             block = wanted[place]
             value = np.asarray(expected[name])
@@ -288,16 +297,17 @@ class Match(Base):
     def village_blocks(self, view: dict) -> dict[str, np.ndarray]:
         """The blocks on villages."""
         n, board = self.n, view["board"]
-        laid, place, symbols, scored = [0] * VILLAGES, [(0, 0)] * VILLAGES, [[0] * 3] * VILLAGES, [0] * VILLAGES
-        influence = [[[0] * n for _ in "HBR"] for _ in range(VILLAGES)]
-        free = [[0] * 4 for _ in range(VILLAGES)]
-        owner = [[[0] * n for _ in range(4)] for _ in range(VILLAGES)]
-        strength = [[(0, 0, 0)] * 4 for _ in range(VILLAGES)]
+        cells = view["village_cells"]
+        lying = range(len(cells))
+        symbols = [counts(board[cell][1], "HBR") for cell in cells]
+        scored = [all(side in board for side in around(cell).values()) for cell in cells]
+        influence = [[[0] * n for _ in "HBR"] for _ in lying]
+        free = [[0] * 4 for _ in lying]
+        owner = [[[0] * n for _ in SIDES] for _ in lying]
+        strength = [[(0, 0, 0)] * 4 for _ in lying]
         named: set[Cell] = set()
-        for i, cell in enumerate(view["village_cells"]):
+        for i, cell in enumerate(cells):
             sides = around(cell).values()
-            laid[i], place[i], symbols[i] = 1, cell, counts(board[cell][1], "HBR")
-            scored[i] = int(all(side in board for side in sides))
             for j, side in enumerate(sides):
                 if side in board:
                     _, player, code = board[side]
@@ -308,9 +318,9 @@ class Match(Base):
                 elif side not in named:
                     free[i][j] = 1
                 named.add(side)
-        blocks = {"laid": laid, "place": place, "symbols": symbols, "scored": scored, "influence": influence}
-        blocks |= {"free": free, "owner": owner, "strength": strength}
-        return {name: np.array(value) for name, value in blocks.items()}
+        blocks = {"laid": [1] * len(cells), "place": cells, "symbols": symbols, "scored": scored}
+        blocks |= {"influence": influence, "free": free, "owner": owner, "strength": strength}
+        return {name: with_later_ones(value) for name, value in blocks.items()}
 
     def blocks(self, view: dict) -> dict[str, object]:
         """The blocks of hand, players and table."""
@@ -354,11 +364,11 @@ class Match(Base):
         blocks = {}
         for name, value in villages.items():
             value = value.reshape(VILLAGES, -1)
-            blocks[name] = np.vstack([value, np.zeros((n + 1, value.shape[1]), int)]).T
+            blocks[name] = np.vstack([value, np.zeros((n + 1, value.shape[1]), np.int16)]).T
         for name, value in rest.items():
             one = np.asarray(value).ravel()
             by_player = name in BY_PLAYER
-            grid = np.zeros((rows, one.size // n if by_player else one.size), int)
+            grid = np.zeros((rows, one.size // n if by_player else one.size), np.int16)
             if by_player:
                 grid[VILLAGES:-1] = one.reshape(n, -1)
             else:
@@ -378,15 +388,16 @@ class Match(Base):
         top = (min(ys) + max(ys)) // 2 - WINDOW // 2
         sizes = {"village_place": 1, "laid": 1, "symbols": 3, "scored": 1, "influence": 3 * n, "owner": n}
         sizes |= {"strength": 3, "free": 1, "name_village": 1, "name_side": 1, "waiting": 2}
-        blocks = {name: np.zeros((size, WINDOW, WINDOW), int) for name, size in sizes.items()}
+        said: dict[str, list[tuple[int, int, Sequence[int]]]] = {name: [] for name in sizes}
 
-        def put(name: str, cell: Cell, values: Sequence[int] | np.ndarray) -> None:
-            if 0 <= cell[0] - left < WINDOW and 0 <= cell[1] - top < WINDOW:
-                blocks[name][:, cell[1] - top, cell[0] - left] = values
+        def put(name: str, cell: Cell, values: Sequence[int]) -> None:
+            x, y = cell[0] - left, cell[1] - top
+            if 0 <= x < WINDOW and 0 <= y < WINDOW:
+                said[name].append((y, x, values))
 
-        y, x = np.indices((WINDOW, WINDOW))
-        blocks["village_place"][0] = (x + left + y + top) % 2 == 0
-        of_villages = {name: villages[name].reshape(VILLAGES, -1) for name in ("symbols", "scored", "influence")}
+        of_villages = {
+            name: villages[name].reshape(VILLAGES, -1).tolist() for name in ("symbols", "scored", "influence")
+        }
         for i, cell in enumerate(view["village_cells"]):
             put("laid", cell, [1])
             for name, values in of_villages.items():
@@ -402,4 +413,10 @@ class Match(Base):
         if view["phase"] == "village" and not self.game.over:
             for i, cell in enumerate(self.waiting(view)):
                 put("waiting", cell, [i == 0, i == 1])
+        blocks = {name: np.zeros((size, WINDOW, WINDOW), np.int16) for name, size in sizes.items()}
+        for name, cells in said.items():
+            if cells:
+                ys, xs, values = zip(*cells, strict=True)
+                blocks[name][:, ys, xs] = np.array(values).T
+        blocks["village_place"][0] = (left + top) % 2 == CHESSBOARD
         return blocks

@@ -98,13 +98,19 @@ def play(variant: Variant, seed: int, views: float = 0.05, choose: Chooser | Non
     Raises:
         DisagreementError: the sides differ.
     """
-    return play_and_record(variant, seed, views, choose)[0]
+    return play_and_tell(variant, seed, views, choose)[0]
 
 
 def play_and_record(
     variant: Variant, seed: int, views: float = 0.05, choose: Chooser | None = None
 ) -> tuple[Counter[str], GameRecord]:
     """As `play`, with the record of the game."""
+    events, actions = play_and_tell(variant, seed, views, choose)
+    return events, GameRecord.from_actions(variant, seed, actions)
+
+
+def play_and_tell(variant: Variant, seed: int, views: float, choose: Chooser | None) -> tuple[Counter[str], list[int]]:
+    """As `play`, with the actions."""
     position = Position(variant, seed)
     rng = random.Random(seed)
     match = match_of(variant.game.name)(position, rng)
@@ -134,4 +140,4 @@ def play_and_record(
         match.apply(action)
     match.events["games"] += 1
     match.events["decisions"] += len(actions)
-    return match.events, GameRecord.from_actions(variant, seed, actions)
+    return match.events, actions
