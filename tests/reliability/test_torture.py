@@ -67,7 +67,7 @@ def test_an_unknown_campaign_is_refused():
 
 
 def test_what_takes_hours_can_go_on():
-    assert [name for name in campaigns() if can_go_on(name)] == ["arguments", "leaks", "readers", "rules"]
+    assert [name for name in campaigns() if can_go_on(name)] == ["arguments", "leaks", "readers", "rules", "writes"]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_what_takes_hours_can_go_on():
     [
         (["rules", "readers", "--seed", "1", "--first", "3"], "--first goes with --seed and the name of one campaign"),
         (["rules", "--first", "3"], "--first goes with --seed"),
-        (["soak", "--seed", "1", "--first", "3"], "that can go on: arguments, leaks, readers, rules"),
+        (["soak", "--seed", "1", "--first", "3"], "that can go on: arguments, leaks, readers, rules, writes"),
         (["rules", "--seed", "1", "--first", "-3"], "--first is 0 or more"),
     ],
 )
