@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from samurai_env.core.bits import EMPTY, has, lowest, popcount
-from samurai_env.core.jit import jit, scratch
+from samurai_env.core.jit import inlined, jit, scratch
 from samurai_env.games.board.actions import END, IDLE, LAND0, SEA0, SPOT0
 from samurai_env.games.board.rules.kernels import first_spots, idle_exchange, playable
 from samurai_env.games.board.rules.setup import open_settlements, pickable
@@ -31,8 +31,32 @@ WEIGHTS = np.array(json.loads((DATA / "heuristic_policy.json").read_text(encodin
 MAX_LEAD = 64  # in influence, with the tile that is tried: more than six neighbours can give
 TOWNS = int(SETTLEMENTS.max())
 ROWS = TOWNS + 1
-# As the tables that they come from, but no settlement is TOWNS: the last row of `table`, which holds no gain.
+CELLS = 3 * TOWNS
+# As the tables that they come from, but no settlement is TOWNS: the last row of `Cells.gains`, which is 0.
 NEAR_LAND, NEAR_SEA = np.minimum(LAND_BESIDE, TOWNS), np.minimum(SEA_BESIDE, TOWNS)
+
+
+class Cells(NamedTuple):
+    """What the seat to move has at each settlement, and what a tile gains there.
+
+    A *cell* is a settlement and a kind of figure, 3 * settlement + figure. All cells are worked out, those without a
+    figure with weight 0: to branch on what stands where costs more than the arithmetic.
+
+    Attributes:
+        empty: int16 (TOWNS,): empty land hexes around the settlement.
+        lead: int16 (CELLS,): MAX_LEAD + the seat's influence less the best opponent's.
+        now: float64 (CELLS,): control as things stand.
+        weight: float64 (CELLS,): importance of the figure, 0 where none is.
+        control: the table of `control_table`.
+        gains: float64 (ROWS,): by settlement, see `fill_gains`; 0 for those out of play.
+    """
+
+    empty: np.ndarray
+    lead: np.ndarray
+    now: np.ndarray
+    weight: np.ndarray
+    control: np.ndarray
+    gains: np.ndarray
 
 
 class Parameters(NamedTuple):
@@ -62,7 +86,7 @@ def control_table(weights):
 CONTROL = control_table(WEIGHTS)
 
 
-@jit
+@inlined
 def importance(state, seat, figure, weights):
     """Importance of one more figure of this kind to `seat`."""
     left = np.float64(popcount(state.figures[figure]) + np.uint64(state.pool[figure]))
@@ -76,120 +100,119 @@ def importance(state, seat, figure, weights):
     return weights[OPEN] + weights[CLOSE] / (1.0 + abs(mine - best)) + weights[NEAR_END] / (1.0 + left)
 
 
-@jit
+@inlined
 def importances_of(state, seat, weights):
     """`importance` of each kind of figure."""
     return importance(state, seat, 0, weights), importance(state, seat, 1, weights), importance(state, seat, 2, weights)
 
 
-@jit
-def influence_lead(state, seat, settlement, figure):
-    """The seat's influence less the best opponent's."""
-    best = 0
-    for other in range(state.hand.shape[0]):
-        if other != seat:
-            best = max(best, state.influence[other, settlement, figure])
-    return state.influence[seat, settlement, figure] - best
-
-
-@jit
+@inlined
 def empty_around(state, settlement):
     """Number of empty land hexes around a settlement."""
     return np.int64(popcount(SETTLEMENT_LAND[settlement] & state.land_free))
 
 
-@jit
-def fill_controls(state, seat, control, everywhere, leads, table):
-    """Write the seat's control of each figure as things stand into columns 0 to 2 of `table`, a row a settlement.
-
-    Each is computed once instead of for every hex.
-
-    Args:
-        state: a game.
-        seat: whose control.
-        control: see `Parameters`.
-        everywhere: also of figures that are not there, for exchanges.
-        leads: int64 (settlements, 4), out: MAX_LEAD + the lead in influence by figure, and the empty land hexes around.
-        table: float64 (ROWS, 4), out.
-    """
-    for settlement in range(state.influence.shape[1]):
+@inlined
+def fill_cells(state, seat, importances, cells):
+    """Write all of `cells` but the gains: once for all kinds of tile and all hexes."""
+    towns = state.influence.shape[1]
+    rivals = scratch(CELLS, np.int8)
+    for cell in range(3 * towns):
+        rivals[cell] = 0
+    for other in range(state.hand.shape[0]):
+        if other != seat:
+            for settlement in range(towns):
+                for figure in range(3):
+                    cell = 3 * settlement + figure
+                    rivals[cell] = max(rivals[cell], state.influence[other, settlement, figure])
+    for settlement in range(towns):
         empty = empty_around(state, settlement)
-        leads[settlement, 3] = empty
+        cells.empty[settlement] = empty
         for figure in range(3):
-            if everywhere or has(state.figures[figure], settlement):
-                leads[settlement, figure] = MAX_LEAD + influence_lead(state, seat, settlement, figure)
-                table[settlement, figure] = control[empty, leads[settlement, figure]]
+            cell = 3 * settlement + figure
+            lead = MAX_LEAD + np.int64(state.influence[seat, settlement, figure]) - np.int64(rivals[cell])
+            cells.lead[cell] = lead
+            cells.now[cell] = cells.control[empty, lead]
+            cells.weight[cell] = importances[figure] if has(state.figures[figure], settlement) else 0.0
 
 
-@jit
-def fill_gains(state, kind, filled, sign, importances, control, leads, table):
-    """Write into column 3 the gain beside each settlement of so many land hexes `filled` and the tile's strength.
+@inlined
+def gain_at(settlement, kind, filled, sign, cells):
+    """Gain at a settlement of so many land hexes `filled` and a tile's strength added (sign 1) or removed (-1)."""
+    empty, total = max(cells.empty[settlement] - filled, 0), 0.0
+    for figure in range(3):
+        cell = 3 * settlement + figure
+        after = cells.control[empty, cells.lead[cell] + sign * STRENGTH[kind, figure]]
+        total += cells.weight[cell] * (after - cells.now[cell])
+    return total if cells.empty[settlement] >= filled else 0.0
 
-    `sign`: 1 if the strength is added, -1 if it is removed.
-    """
+
+@inlined
+def fill_gains(state, kind, filled, cells):
+    """Write the gain beside each settlement of a tile that lies there and fills so many land hexes."""
     for settlement in range(state.influence.shape[1]):
-        total, empty = 0.0, leads[settlement, 3]
-        if empty >= filled:
-            for figure in range(3):
-                if has(state.figures[figure], settlement):
-                    after = control[empty - filled, leads[settlement, figure] + sign * STRENGTH[kind, figure]]
-                    total += importances[figure] * (after - table[settlement, figure])
-        table[settlement, 3] = total
+        cells.gains[settlement] = gain_at(settlement, kind, filled, 1, cells)
 
 
-@jit
-def gain_beside(settlements, table):
-    """Gain of a tile on a hex with these two settlements beside it; one out of play has 0 in the table."""
-    return table[settlements[0], 3] + table[settlements[1], 3]
+@inlined
+def gain_beside(settlements, cells):
+    """Gain of a tile on a hex with these two settlements beside it; one out of play has 0 there."""
+    return cells.gains[settlements[0]] + cells.gains[settlements[1]]
 
 
-@jit
-def best_land(state, table):
-    """Best gain on land of the tile whose gains are in `table`."""
+@inlined
+def best_land(state, cells):
+    """Best gain on land of the tile whose gains are in `cells`."""
     best, free = LOWEST, state.land_free
     while free != EMPTY:
-        best = max(best, gain_beside(NEAR_LAND[np.int64(lowest(free))], table))
+        best = max(best, gain_beside(NEAR_LAND[np.int64(lowest(free))], cells))
         free &= free - np.uint64(1)
     return best
 
 
-@jit
-def best_sea(state, table):
-    """Best gain of the ship whose gains are in `table`."""
+@inlined
+def best_sea(state, cells):
+    """Best gain of the ship whose gains are in `cells`."""
     best = LOWEST
     for sea in range(state.sea_tile.shape[0]):
         if state.sea_tile[sea] == 0:
-            best = max(best, gain_beside(NEAR_SEA[sea], table))
+            best = max(best, gain_beside(NEAR_SEA[sea], cells))
     return best
 
 
 @jit
-def token_exchanges(state, seat, importances, control, leads, table, logits):
+def token_exchanges(state, seat, cells, logits):
     """Best gain of a token exchange, the tile put where it gains most; writes that of each first hex."""
-    best = LOWEST
+    best, left, towns = LOWEST, state.movable[seat], state.influence.shape[1]
+    elsewhere = scratch(KINDS, np.float64)  # by kind of tile, the best gain on another hex
     for kind in range(KINDS):
-        elsewhere, tile = LOWEST, kind + 1 + KINDS * seat
-        for land in range(state.land_tile.shape[0]):
-            if state.land_tile[land] == tile and has(state.movable[seat], land):
-                if elsewhere == LOWEST:  # the first of its kind
-                    fill_gains(state, kind, 1, 1, importances, control, leads, table)
-                    elsewhere = best_land(state, table)
-                    fill_gains(state, kind, 0, -1, importances, control, leads, table)
-                logits[LAND0 + land] = gain_beside(NEAR_LAND[land], table) + elsewhere
-                best = max(best, logits[LAND0 + land])
+        elsewhere[kind] = LOWEST
+    while left != EMPTY:
+        land = np.int64(lowest(left))
+        left &= left - np.uint64(1)
+        kind = np.int64(state.land_tile[land]) - 1 - KINDS * seat
+        if elsewhere[kind] == LOWEST:  # the first of its kind
+            fill_gains(state, kind, 1, cells)
+            elsewhere[kind] = best_land(state, cells)
+        loss = 0.0
+        for i in range(2):
+            if NEAR_LAND[land, i] < towns:
+                loss += gain_at(NEAR_LAND[land, i], kind, 0, -1, cells)
+        logits[LAND0 + land] = loss + elsewhere[kind]
+        best = max(best, logits[LAND0 + land])
     return best
 
 
 @jit
-def figure_exchange_gain(figure, settlement, other, elsewhere, importances, table):
+def figure_exchange_gain(figure, settlement, other, elsewhere, importances, cells):
     """Gain of exchanging `figure` on `settlement` for `other` on `elsewhere`."""
-    one = table[elsewhere, figure] - table[settlement, figure]
-    two = table[settlement, other] - table[elsewhere, other]
+    one = cells.now[3 * elsewhere + figure] - cells.now[3 * settlement + figure]
+    two = cells.now[3 * settlement + other] - cells.now[3 * elsewhere + other]
     return importances[figure] * one + importances[other] * two
 
 
 @jit
-def best_figure_exchange(state, figure, settlement, importances, table):
+def best_figure_exchange(state, figure, settlement, importances, cells):
     """Gain of exchanging a figure for the best partner."""
     best = LOWEST
     for other in range(3):
@@ -199,31 +222,38 @@ def best_figure_exchange(state, figure, settlement, importances, table):
         while places != EMPTY:
             elsewhere = np.int64(lowest(places))
             places &= places - np.uint64(1)
-            best = max(best, figure_exchange_gain(figure, settlement, other, elsewhere, importances, table))
+            best = max(best, figure_exchange_gain(figure, settlement, other, elsewhere, importances, cells))
     return best
 
 
 @jit
-def tile_gain(state, seat, kind, importances, control, leads, table, logits):
+def tile_gain(state, seat, kind, importances, cells, logits):
     """Best gain of playing a tile of this kind; `logits` of land hexes are scratch."""
     if kind == FIGURE_EXCHANGE:
         best = 0.0 if idle_exchange(state) else LOWEST
-        for figure in range(3):
-            places = first_spots(state, figure)
-            while places != EMPTY:
-                settlement = np.int64(lowest(places))
-                places &= places - np.uint64(1)
-                best = max(best, best_figure_exchange(state, figure, settlement, importances, table))
+        for figure in range(2):  # either may be the first: the gain is the same
+            for other in range(figure + 1, 3):
+                ours = state.figures[figure] & ~state.figures[other]
+                theirs = state.figures[other] & ~state.figures[figure]
+                while ours != EMPTY:
+                    settlement = np.int64(lowest(ours))
+                    ours &= ours - np.uint64(1)
+                    left = theirs
+                    while left != EMPTY:
+                        elsewhere = np.int64(lowest(left))
+                        left &= left - np.uint64(1)
+                        gain = figure_exchange_gain(figure, settlement, other, elsewhere, importances, cells)
+                        best = max(best, gain)
         return best
     if kind == TOKEN_EXCHANGE:
-        best = token_exchanges(state, seat, importances, control, leads, table, logits)
+        best = token_exchanges(state, seat, cells, logits)
         logits[LAND0 : LAND0 + state.land_tile.shape[0]] = LOWEST
         return best
     if SHIPS >> np.uint32(kind) & np.uint32(1):
-        fill_gains(state, kind, 0, 1, importances, control, leads, table)
-        return best_sea(state, table)
-    fill_gains(state, kind, 1, 1, importances, control, leads, table)
-    return best_land(state, table)
+        fill_gains(state, kind, 0, cells)
+        return best_sea(state, cells)
+    fill_gains(state, kind, 1, cells)
+    return best_land(state, cells)
 
 
 @jit
@@ -233,32 +263,35 @@ def write_logits(state, logits, parameters):
     n, seat, phase, towns = state.hand.shape[0], state.seat, state.phase, state.influence.shape[1]
     importances = importances_of(state, seat, weights)
     logits[:] = LOWEST
-    table, leads = scratch((ROWS, 4), np.float64), scratch((TOWNS, 4), np.int64)  # see `fill_controls`
+    lead, now, weight = scratch(CELLS, np.int16), scratch(CELLS, np.float64), scratch(CELLS, np.float64)
+    empty, gains = scratch(TOWNS, np.int16), scratch(ROWS, np.float64)
+    cells = Cells(empty, lead, now, weight, control, gains)
     for settlement in range(towns, ROWS):
-        table[settlement, 3] = 0.0
+        gains[settlement] = 0.0
     kinds = playable(state, seat) if phase == TILE else np.uint32(0)
     if phase != FIRST_HAND and phase != SETUP:
-        exchange = phase in (FIGURE_FIRST, FIGURE_SECOND) or kinds >> np.uint32(FIGURE_EXCHANGE) & np.uint32(1) != 0
-        fill_controls(state, seat, control, exchange, leads, table)
+        fill_cells(state, seat, importances, cells)
     if phase == TILE:
         for kind in range(KINDS):
             if kinds >> np.uint32(kind) & np.uint32(1):
-                gain = tile_gain(state, seat, kind, importances, control, leads, table, logits)
+                gain = tile_gain(state, seat, kind, importances, cells, logits)
                 logits[kind] = gain - weights[PRICE + kind]
         if state.may_end:
             logits[END] = 0.0
     elif phase == LAND:
-        fill_gains(state, state.tile, 1, 1, importances, control, leads, table)
-        for land in range(state.land_tile.shape[0]):
-            if state.land_tile[land] == 0:
-                logits[LAND0 + land] = gain_beside(NEAR_LAND[land], table)
+        fill_gains(state, state.tile, 1, cells)
+        free = state.land_free
+        while free != EMPTY:
+            land = np.int64(lowest(free))
+            free &= free - np.uint64(1)
+            logits[LAND0 + land] = gain_beside(NEAR_LAND[land], cells)
     elif phase == SEA:
-        fill_gains(state, state.tile, 0, 1, importances, control, leads, table)
+        fill_gains(state, state.tile, 0, cells)
         for sea in range(state.sea_tile.shape[0]):
             if state.sea_tile[sea] == 0:
-                logits[SEA0[n] + sea] = gain_beside(NEAR_SEA[sea], table)
+                logits[SEA0[n] + sea] = gain_beside(NEAR_SEA[sea], cells)
     elif phase == TOKEN_FROM:
-        token_exchanges(state, seat, importances, control, leads, table, logits)
+        token_exchanges(state, seat, cells, logits)
     elif phase == FIGURE_FIRST:
         if idle_exchange(state):
             logits[IDLE] = 0.0
@@ -268,7 +301,7 @@ def write_logits(state, logits, parameters):
                 settlement = np.int64(lowest(places))
                 places &= places - np.uint64(1)
                 spot = SPOT0[n] + figure * (towns - 1) + settlement - 1
-                logits[spot] = best_figure_exchange(state, figure, settlement, importances, table)
+                logits[spot] = best_figure_exchange(state, figure, settlement, importances, cells)
     elif phase == FIGURE_SECOND:
         figure, settlement = state.from_spot // (towns - 1), state.from_spot % (towns - 1) + 1
         for other in range(3):
@@ -279,7 +312,7 @@ def write_logits(state, logits, parameters):
                 elsewhere = np.int64(lowest(places))
                 places &= places - np.uint64(1)
                 spot = SPOT0[n] + other * (towns - 1) + elsewhere - 1
-                logits[spot] = figure_exchange_gain(figure, settlement, other, elsewhere, importances, table)
+                logits[spot] = figure_exchange_gain(figure, settlement, other, elsewhere, importances, cells)
     elif phase == FIRST_HAND:
         kinds_left = pickable(state)
         for kind in range(KINDS):
@@ -293,10 +326,12 @@ def write_logits(state, logits, parameters):
                 places &= places - np.uint64(1)
     else:  # the second hex of a token exchange: the tile has left the first
         kind = state.land_tile[state.from_land] - 1 - KINDS * seat
-        fill_gains(state, kind, 1, 1, importances, control, leads, table)
-        for land in range(state.land_tile.shape[0]):
-            if state.land_tile[land] == 0:
-                logits[LAND0 + land] = gain_beside(NEAR_LAND[land], table)
+        fill_gains(state, kind, 1, cells)
+        free = state.land_free
+        while free != EMPTY:
+            land = np.int64(lowest(free))
+            free &= free - np.uint64(1)
+            logits[LAND0 + land] = gain_beside(NEAR_LAND[land], cells)
 
 
 @jit
