@@ -68,6 +68,7 @@ def every_part(variant: Variant, meter: Meter, config: Config, console: Console)
     parts = {
         "the core": lambda: components.random_play(variant, meter) + components.copies(variant, meter),
         "the vector environment": lambda: components.vector(variant, meter, config.num_envs),
+        "one learner": lambda: components.one_learner(variant, meter, config.num_envs),
         "wrapper and threads": lambda: replay.replayed(variant, meter, config.num_envs),
         "the AEC environment": lambda: components.aec(variant, meter),
         "single games": lambda: components.position(variant, meter),

@@ -21,11 +21,13 @@ from samurai_env.core.batch import batch_kernels
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant
 from samurai_env.envs.aec import GameAEC, wrapped
+from samurai_env.envs.learner import LearnerVectorEnv
 from samurai_env.envs.vector import GameVectorEnv
 from samurai_env.games import GAMES
 from samurai_env.position import Position
 
 GAMES_IN_CACHE = 64  # for measurements of the core
+COUNTED_GAMES = 256  # to count decisions
 NANOSECONDS = 1e9
 
 
@@ -91,6 +93,42 @@ def vector(variant: Variant, meter: Meter, num_envs: int, threads: int = 1) -> l
     found = meter.rate(name, "steps/s", stepping, time.thread_time if threads == 1 else time.perf_counter)
     env.close()
     return [found]
+
+
+def one_learner(variant: Variant, meter: Meter, num_envs: int) -> list[Figure]:
+    """The vector environment for one learner against greedy: its own decisions, and those of all seats."""
+    settings = {"autoreset_mode": "SameStep", "opponents": "greedy", "seat": "rotate", **variant.options}
+    env = LearnerVectorEnv(variant.game.name, num_envs, variant.num_players, **settings)
+    observed, _ = env.reset(seed=0, options={"desynchronize": True})
+    actions, rng = np.zeros(num_envs, np.int64), np.array([1], np.uint64)
+
+    def stepping(amount: int) -> float:
+        for _ in range(amount):
+            pick_legal(observed["action_mask"], rng, actions)
+            env.step(actions)
+        return float(amount * num_envs)
+
+    name = f"vector env, {num_envs} games, one learner against greedy"
+    own = meter.rate(name, "learner's steps/s", stepping)
+    env.close()
+    seats = decisions_a_step(variant)
+    every = replace(own, unit="steps/s", median=seats * own.median, low=seats * own.low, high=seats * own.high)
+    return [own, every]
+
+
+def decisions_a_step(variant: Variant) -> float:
+    """How many decisions of all seats go with one of a learner that plays at random against greedy."""
+    settings = {"autoreset_mode": "Disabled", "opponents": "greedy", "seat": "rotate", **variant.options}
+    env = LearnerVectorEnv(variant.game.name, COUNTED_GAMES, variant.num_players, **settings)
+    env.reset(seed=0)
+    rng, over, own = np.random.default_rng(0), np.zeros(COUNTED_GAMES, bool), 0
+    while not over.all():
+        own += int((~over).sum())
+        masks = env.action_masks()
+        _, _, terminated, truncated, _ = env.step((rng.random(masks.shape) * masks).argmax(1))
+        over = terminated | truncated
+    env.close()
+    return float(env.states["steps"].sum()) / own
 
 
 def aec(variant: Variant, meter: Meter) -> list[Figure]:

@@ -1,4 +1,4 @@
-"""Write the tables and programs of docs/clients.md from the results and the files of this folder.
+"""Write the tables and programs of docs/clients.md, and the table of docs/language.md, from results and files here.
 
 python -m experiments.clients.page            # write them
 python -m experiments.clients.page --check    # only say whether the page is out of date (exit status 1)
@@ -13,10 +13,11 @@ from typing import Any
 
 from experiments.common.markdown import refresh, table
 from experiments.common.provenance import ROOT
+from samurai_env.core.game import find_game
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.files.atomic_write import write_atomically
 
-PAGE = "docs/clients.md"
+PAGE, LANGUAGE = "docs/clients.md", "docs/language.md"
 FOLDER = ROOT / "experiments" / "clients"
 RESULTS = ROOT / "experiments" / "results"
 LEARNERS = {
@@ -71,6 +72,22 @@ def throughput() -> str:
     return table(["framework", "way", "decisions/s"], [[*key, f"{value:,}"] for key, value in last.items()])
 
 
+def by_text() -> str:
+    """The games of the scripted client, the last run of each door and game."""
+    last = {(row["door"], row["game"]): row for row in rows_of(RESULTS / "clients-text.jsonl")}
+    lines = [
+        [
+            row["version"],
+            find_game(row["game"]).title,
+            f"{row['finished']} of {row['games']}",
+            f"{row['replies']:,}",
+            f"{row['refused']} of {row['nonsense']}",
+        ]
+        for row in last.values()
+    ]
+    return table(["through", "game", "games finished", "replies", "nonsense refused"], lines)
+
+
 def program(client: str) -> str:
     """The program of a client: its imports, and the function that trains."""
     source = (FOLDER / f"{client}.py").read_text(encoding="utf-8")
@@ -79,8 +96,9 @@ def program(client: str) -> str:
 
 
 def pages() -> dict[str, dict[str, str]]:
-    """The generated parts of the page."""
-    return {PAGE: {"reached": reached(), "throughput": throughput(), **{name: program(name) for name in LEARNERS}}}
+    """The generated parts of the pages."""
+    learners = {"reached": reached(), "throughput": throughput(), **{name: program(name) for name in LEARNERS}}
+    return {PAGE: learners, LANGUAGE: {"text-games": by_text()}}
 
 
 def main() -> None:

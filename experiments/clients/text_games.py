@@ -15,8 +15,11 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
+from experiments.clients.page import add_row
 from samurai_env.core.game import find_game, game_names
 from samurai_env.language import TextEnv
 
@@ -156,6 +159,16 @@ def by_mcp(game: str, games: int) -> Tally:
 DOORS: dict[str, Callable[[str, int], Tally]] = {"text": by_text, "mcp": by_mcp, "textarena": by_textarena}
 
 
+def row_of(door: str, game: str, games: int, tally: Tally) -> dict[str, Any]:
+    """What is kept of the games of one kind through one door: nothing that depends on the machine."""
+    package = "samurai_env" if door == "text" else door
+    counts = {"finished": tally.finished, "replies": tally.replies, "nonsense": tally.nonsense}
+    return {
+        **{"door": door, "version": f"{package} {version(package)}", "game": game, "games": games},
+        **{**counts, "refused": tally.refused},
+    }
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play, print a line for each door and game; the exit status: 1 unless every game was finished as it should be."""
     parser = argparse.ArgumentParser(
@@ -164,6 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--games", type=int, default=100, help="games of each kind over each door (default 100)")
     parser.add_argument("--door", choices=DOORS, action="append", help="default: all")
     parser.add_argument("--game", choices=game_names(), action="append", help="default: all")
+    parser.add_argument("--results", type=Path, help="JSON lines to which the counts are added")
     given = parser.parse_args(arguments)
     if given.games < 1:
         parser.error("--games is 1 or more")
@@ -184,6 +198,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"{'' if right else ' - WRONG'}",
                 flush=True,
             )
+            if given.results is not None:
+                add_row(given.results, row_of(door, game, given.games, tally))
     return status
 
 
