@@ -77,7 +77,7 @@ def by_text() -> str:
     last = {(row["door"], row["game"]): row for row in rows_of(RESULTS / "clients-text.jsonl")}
     lines = [
         [
-            row["version"],
+            "the text environment" if row["door"] == "text" else row["version"],
             find_game(row["game"]).title,
             f"{row['finished']} of {row['games']}",
             f"{row['replies']:,}",
