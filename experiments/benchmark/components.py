@@ -109,10 +109,11 @@ def one_learner(variant: Variant, meter: Meter, num_envs: int) -> list[Figure]:
         return float(amount * num_envs)
 
     name = f"vector env, {num_envs} games, one learner against greedy"
-    own = meter.rate(name, "learner's steps/s", stepping)
+    own = meter.rate(name, "steps/s", stepping)
     env.close()
     seats = decisions_a_step(variant)
-    every = replace(own, unit="steps/s", median=seats * own.median, low=seats * own.low, high=seats * own.high)
+    median, low, high = (seats * rate for rate in (own.median, own.low, own.high))
+    every = replace(own, name=f"{name}, steps of all seats", median=median, low=low, high=high)
     return [own, every]
 
 
