@@ -152,26 +152,27 @@ class Api:
     async def games(self, request: Request) -> Response:
         """The games behind a cell of a tournament's table."""
         folder, one, other = self._cell(dict(request.query_params))
+        offered = {one, other} <= set(self.settings.agents)
         try:
             games = await asyncio.to_thread(progress.games_of, folder, one, other)
         except (OSError, ValueError) as error:
             raise Refused(409, one_line(error)) from None
-        return JSONResponse({"games": games})
+        return JSONResponse({"games": games, "offered": offered})
 
     def _cell(self, asked: dict[str, Any]) -> tuple[Path, str, str]:
         boards = progress.boards(self.settings.folders)
         name, one, other = (asked.get(key) for key in ("name", "one", "other"))
         if not isinstance(name, str) or name not in boards:
             raise Refused(404, f"there is no table {one_line(name, 60)}")
-        for agent in (one, other):
-            if not isinstance(agent, str) or agent not in self.settings.agents:
-                raise Refused(400, f"agent {one_line(agent, 60)} is not offered by this server, so it cannot play here")
         return boards[name], str(one), str(other)
 
     async def again(self, request: Request) -> Response:
         """A game of a tournament, played again on its deal by the same agents."""
         body = await read_json(request)
         folder, one, other = self._cell(body)
+        for agent in (one, other):
+            if agent not in self.settings.agents:
+                raise Refused(400, f"agent {one_line(agent, 60)} is not offered by this server, so it cannot play here")
         deal, seat = whole(body, "deal", 0, 2**53), whole(body, "seat", 0, 15)
         try:
             variant, players, seed = await asyncio.to_thread(progress.game_of, folder, one, other, deal, seat)

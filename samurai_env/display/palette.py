@@ -15,6 +15,7 @@ class Themed(str):
 
 PAPER, PANEL, PANEL_EDGE = Themed("paper", "#f6f2e9"), Themed("panel", "#fffdf8"), Themed("panel-edge", "#a9a294")
 TEXT, FAINT_TEXT = Themed("text", "#22262b"), Themed("faint-text", "#62676e")  # on paper and panels
+PIECE_EDGE = Themed("piece-edge", "#2b2b2b")  # of black pieces that lie on paper and panels
 INK, FAINT_INK = "#22262b", "#6a6f76"  # on pieces, which look the same in every theme
 MARK, MARK_EDGE = "#f0e442", "#22262b"  # the last move, the seat to move
 SEATS = (  # fill, ink on it, name

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import samurai_env.display
-from samurai_env import Position, make_variant
+from samurai_env import Position, game_names, make_variant
 from samurai_env.display import palette, png, rgb_array, svg
 from samurai_env.display.palette import INK, TEXT
 from samurai_env.display.scene import Circle, Line, Polygon, Scene, Text
@@ -24,6 +24,7 @@ from samurai_env.games.board.rules.tiles import KIND_CODES
 from samurai_env.games.board.rules.topology import hexes_in_play
 from samurai_env.games.board.state import PHASES, SETUP, TILE
 
+ROOT = Path(__file__).parents[2]
 OVER = "over"
 STAGES = (*PHASES, OVER)
 TASKS = {
@@ -368,6 +369,15 @@ def test_colours_of_the_paper_have_a_class_for_other_themes():
     assert drawn.count("class=") == 3
 
 
+@pytest.mark.parametrize("page", ["samurai_env/display/stepper.html", "experiments/web/static/style.css"])
+def test_pages_have_a_rule_for_each_class_of_a_picture(page):
+    rules = (ROOT / page).read_text("utf-8")
+    for game in game_names():
+        drawn = svg(make_variant(game).game.scene(Position(make_variant(game), 1).state))
+        for names in set(re.findall('class="([^"]*)"', drawn)):
+            assert all(f".{name} {{" in rules for name in names.split()), names
+
+
 def box(fill):
     return Polygon(((10, 10), (30, 10), (30, 30), (10, 30)), fill)
 
@@ -409,7 +419,7 @@ def test_the_libraries_are_imported_for_pixels_only_and_matplotlib_never():
     program = """
 import sys
 import samurai_env.display
-from samurai_env import Position, make_variant
+from samurai_env import Position, game_names, make_variant
 position = Position(make_variant("samurai", 2))
 scene = position.variant.game.scene(position.state)
 samurai_env.display.svg(scene)

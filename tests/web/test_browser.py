@@ -311,6 +311,14 @@ def test_a_record_is_replayed_and_analysed(server, wide):
     assert wide.until("return document.querySelectorAll('.rows tbody tr').length") > 1
     assert wide.run("return document.querySelectorAll('.share').length") > 0
     wide.picture("analysis")
+    wide.run("document.getElementById('judge-greedy').click(); document.getElementById('judge-mcts:20').click()")
+    wide.run("document.getElementById('analyse-game').click()")
+    drop = wide.until("return document.querySelector('.drops button')?.textContent")
+    wide.until("return document.getElementById('stop').hidden")
+    assert "the judge would" in drop
+    wide.run("document.querySelector('.drops button').click()")  # the position before the blunder
+    mover = "return document.querySelector('.drops button').textContent.match(/^seat ([0-9])/)[1]"
+    wide.until(f"{mover} === document.querySelector('.seats .now')?.textContent[0]")
     wide.run("document.querySelectorAll('#moves button')[9].click()")
     wide.until(
         "return document.querySelector('#moves .here').dataset.text === arguments[0]", [t for _, t in record.moves()][9]

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from urllib.parse import urlencode
 
 import pytest
 
@@ -153,6 +154,11 @@ def test_a_cell_of_a_table_leads_to_its_games(server, folders):
     games = server.call(f"games?name={name}&one=greedy&other=random")["games"]
     assert len(games) == 4
     assert sum(game["share"] for game in games) == 3
+    assert server.call(f"games?name={name}&one=greedy&other=random")["offered"]
+    assert "have not met" in server.call(f"games?name={name}&one=greedy&other=x", status=409)["error"]
+    shown = server.call(f"games?{urlencode({'name': 'ladder-2', 'one': 'untrained', 'other': 'random'})}")
+    assert shown["games"]
+    assert not shown["offered"]  # looked at, but not played by this server
     made = server.call("again", body={"name": name, "one": "greedy", "other": "random", "deal": 1, "seat": 0})
     assert made["players"] == ["greedy", "random"]
     assert server.server.doors[made["watch"]][0].seed == 1_000_000_001

@@ -113,7 +113,7 @@ export function analysis(box, token, now, go, mark) {
     let before = 0;
     for (const move of view.moves) {
       const [old, next] = [entries.get(before)?.chances, entries.get(move.ply)?.chances];
-      if (old && next) drops.push({ ...move, drop: old[move.seat] - next[move.seat], at: next[move.seat] });
+      if (old && next) drops.push({ ...move, before, drop: old[move.seat] - next[move.seat], at: next[move.seat], better: entries.get(before).actions[0]?.label });
       before = move.ply;
     }
     return drops.filter((move) => move.drop > LEAST_DROP).sort((a, b) => b.drop - a.drop).slice(0, BLUNDERS);
@@ -144,10 +144,10 @@ export function analysis(box, token, now, go, mark) {
           marks: drops.filter((move) => move.seat === i || view.cooperative).map((move) => [move.ply, move.at, move.text]),
         });
       for (const move of drops)
-        items.push(el("li", {}, el("button", { type: "button", class: "link", onclick: () => go(move.ply) }, `${several ? `${judge}: ` : ""}seat ${move.seat}: ${move.text} (−${Math.round(100 * move.drop)} points)`)));
+        items.push(el("li", {}, el("button", { type: "button", class: "link", title: "Go to the position before this move", onclick: () => go(move.before) }, `${several ? `${judge}: ` : ""}seat ${move.seat}: ${move.text} (−${Math.round(100 * move.drop)} points; the judge would ${move.better})`)));
     }
     const label = `Chance to win over the game, judged by ${shownJudges.join(" and ")}`;
-    chart.replaceChildren(lines(series, { label, pick: (ply) => go(nearest(ply)), most: view.count, now: shown.ply }), items.length ? el("p", {}, "Largest drops:") : "", el("ol", { class: "plain drops" }, ...items));
+    chart.replaceChildren(lines(series, { label, pick: (ply) => go(nearest(ply)), most: view.count, now: shown.ply, x: "decisions" }), items.length ? el("p", {}, "Largest drops of the mover's chance:") : "", el("ol", { class: "plain drops" }, ...items));
     return undefined;
   }
 

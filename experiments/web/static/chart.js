@@ -14,7 +14,7 @@ export function svgElement(name, attributes, parent, words) {
 }
 
 // series: {label, points: [[x, share]], style, marks: [[x, share, words]]}; a click calls `pick` with the x below it.
-export function lines(series, { label, pick, most, now }) {
+export function lines(series, { label, pick, most, now, x: name }) {
   const xs = series.flatMap((one) => one.points.map(([x]) => x));
   const last = most ?? Math.max(1, ...xs);
   const x = (value) => LEFT + ((WIDTH - LEFT - RIGHT) * value) / last;
@@ -24,6 +24,9 @@ export function lines(series, { label, pick, most, now }) {
     svgElement("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(share), y2: y(share), class: "zero" }, svg);
     svgElement("text", { x: LEFT - 4, y: y(share) + 3.5, class: "tick" }, svg, `${100 * share}%`);
   }
+  svgElement("text", { x: LEFT, y: HEIGHT - 4, class: "tick first" }, svg, "0");
+  svgElement("text", { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 4, class: "tick name" }, svg, name);
+  svgElement("text", { x: WIDTH - RIGHT, y: HEIGHT - 4, class: "tick" }, svg, last.toLocaleString());
   if (now !== undefined) svgElement("line", { x1: x(now), x2: x(now), y1: TOP, y2: HEIGHT - BOTTOM, class: "now" }, svg);
   for (const one of series) {
     const points = [...one.points].sort((a, b) => a[0] - b[0]).map(([at, share]) => `${x(at).toFixed(1)},${y(share).toFixed(1)}`);

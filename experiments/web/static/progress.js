@@ -78,10 +78,11 @@ export function progress(main) {
   async function behind(name, one, other) {
     try {
       const found = await call(`games?${new URLSearchParams({ name, one, other })}`, { signal: away.signal });
+      const again_ = found.offered ? "A click plays the game again on its deal, by the same agents; their choices follow from its seed." : "To play these games again, start the server with both agents after --agents.";
       const list = found.games.slice(0, 200).map((game) =>
-        el("li", {}, el("button", { type: "button", class: "link", onclick: () => again({ name, one, other, deal: game.deal, seat: game.seat }) }, `deal ${game.deal}, seat ${game.seat}: ${Math.round(100 * game.share)}%`)),
+        el("li", {}, el("button", { type: "button", class: "link", disabled: !found.offered, onclick: () => again({ name, one, other, deal: game.deal, seat: game.seat }) }, `deal ${game.deal}, seat ${game.seat}: ${Math.round(100 * game.share)}%`)),
       );
-      games.replaceChildren(el("h2", {}, `${one} against ${other}`), el("p", { class: "faint" }, "A click plays the game again on its deal, by the same agents; their choices follow from its seed."), el("ol", { class: "games plain" }, ...list));
+      games.replaceChildren(el("h2", {}, `${one} against ${other}`), el("p", { class: "faint" }, again_), el("ol", { class: "games plain" }, ...list));
       games.scrollIntoView({ block: "nearest" });
     } catch (error) {
       if (error.name !== "AbortError") tell(error.message);
@@ -105,7 +106,7 @@ export function progress(main) {
             const names = Object.keys(run.curves);
             const about = run.error || `${run.variant.split(" ").slice(0, 2).join(" ")}, ${run.steps.toLocaleString()} decisions learned from`;
             const series = names.map((label, i) => ({ label, points: run.curves[label], style: `s${i % 4}` }));
-            return el("figure", {}, el("figcaption", {}, el("strong", {}, run.name), el("br"), about), names.length ? lines(series, { low: 0, high: 1, x: "decisions learned from", label: `Win shares of ${run.name} while it learned` }) : el("p", { class: "faint" }, "no point of a curve yet"));
+            return el("figure", {}, el("figcaption", {}, el("strong", {}, run.name), el("br"), about), names.length ? lines(series, { x: "decisions learned from", label: `Win shares of ${run.name} while it learned` }) : el("p", { class: "faint" }, "no point of a curve yet"));
           }),
         );
         if (!found.runs.length) runs.replaceChildren(el("p", {}, "Name folders of runs when the server is started (--folders runs/first); their curves are shown here as they grow."));

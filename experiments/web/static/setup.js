@@ -82,7 +82,7 @@ export function setup(main, word, startVariant) {
     for (const one of box.querySelectorAll(".halo")) one.remove();
     for (const one of box.querySelectorAll(".legal")) one.classList.replace("legal", "editable");
     problem.textContent = shown.problem || "This position can be played.";
-    moments.textContent = shown.moments;
+    moments.textContent = `Click a place on the picture, or open a group below. ${shown.moments}`;
     problem.classList.toggle("bad", Boolean(shown.problem));
     go.disabled = look.disabled = Boolean(shown.problem);
     list();

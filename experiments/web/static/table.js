@@ -135,23 +135,26 @@ export function table(main, token) {
     if (one.mine || one.over) say(status.textContent);
     slider.value = one.ply;
     slider.setAttribute("aria-valuetext", `${one.ply} of ${one.count}: ${one.caption}`);
+    offer(one);
+    drawSeats(one);
+    drawTools();
+    analyser?.moved(one.ply);
     for (const item of moves.children) {
       const here = Number(item.dataset.ply) === one.ply;
       item.classList.toggle("here", here);
       if (here) moves.scrollTop = item.offsetTop - moves.offsetTop - moves.clientHeight / 2; // the page itself stays
     }
     if (live && !isReplay()) moves.scrollTop = moves.scrollHeight;
-    offer(one);
-    drawSeats(one);
-    drawTools();
-    analyser?.moved(one.ply);
   }
+
+  // What a return stands for: 0 is a loss where all win or lose together, otherwise everybody's share.
+  const outcome = (value) => (value > 0 ? "won" : value < 0 || view.cooperative ? "lost" : "drew");
 
   function drawSeats(one) {
     tablets.replaceChildren(
       ...view.players.map((player, seat) => {
         const name = player === "person" ? (seat === view.viewer ? "you" : "a person") : player || view.tags[`player${seat}`] || "";
-        const result = one.returns ? ` · ${Math.round(100 * one.returns[seat]) / 100}` : "";
+        const result = one.returns ? ` · ${outcome(one.returns[seat])}` : "";
         const attributes = { class: seat === one.seat && !one.at_end ? `seat s${seat % 4} now` : `seat s${seat % 4}` };
         return el("span", attributes, `${seat} ${name}${result}`);
       }),
@@ -163,7 +166,7 @@ export function table(main, token) {
     if (!one.mine) return;
     const apart = one.legal.filter((action) => !action.targets.length);
     const placed = one.legal.filter((action) => action.targets.length);
-    if (placed.length) choices.append(el("p", { class: "faint" }, "Click one of the marked places, or choose:"));
+    if (placed.length) choices.append(el("p", { class: "faint" }, apart.length ? "Click one of the marked places, or choose:" : "Click one of the marked places."));
     for (const action of apart) choices.append(actionButton(action));
     if (one.can_take_back) choices.append(button("Take back", "Take the half-made move back", takeBack, { class: "back" }));
     if (placed.length) {

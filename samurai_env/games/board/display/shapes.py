@@ -7,7 +7,7 @@ colour alone: tiles carry the number of their seat and figures the letter of the
 import math
 from functools import lru_cache
 
-from samurai_env.display.palette import BLACK, GOLD, SEATS, TEXT, WHITE
+from samurai_env.display.palette import BLACK, GOLD, PIECE_EDGE, SEATS, TEXT, WHITE
 from samurai_env.display.scene import Circle, Polygon, Text
 from samurai_env.display.shapes import Points, Shape, highlight
 from samurai_env.games.board.rules.tiles import FIGURE_LETTERS, FIGURES, KIND_CODES, KIND_NAMES, QUICK, STRENGTH
@@ -18,7 +18,7 @@ TOWN_EDGE, TOWN_INK = "#7d6a45", "#5d4d2e"
 TOWN = {1: "#e0cb97", 2: "#d3b77c", 3: "#c9a566"}  # by the number of figures that the settlement is for
 CLOSED, CLOSED_EDGE, CLOSED_INK = "#d8d3c8", "#a9a294", "#8a8376"
 OUTLINE = BLACK
-remembered = lru_cache(2**12)  # what lies on the map is drawn again in each picture
+remembered = lru_cache(2**12, typed=True)  # what lies on the map is drawn again in each picture
 
 
 def _arc(x: float, y: float, rx: float, ry: float, start: float, end: float, steps: int = 16) -> Points:
@@ -63,11 +63,11 @@ def hexagon(x: float, y: float, radius: float) -> Points:
 
 
 @remembered
-def figure(kind: int, x: float, y: float, size: float) -> tuple[Shape, ...]:
+def figure(kind: int, x: float, y: float, size: float, edge: str = OUTLINE) -> tuple[Shape, ...]:
     """A figure with its letter; `size` is half its width."""
     ink, height, letter = LETTERS[kind]
     line = max(0.8, 0.08 * size)
-    parts = (Polygon(placed(part, x, y, size), fill, OUTLINE, line) for part, fill in OUTLINES[kind])
+    parts = (Polygon(placed(part, x, y, size), fill, edge, line) for part, fill in OUTLINES[kind])
     return (*parts, Text(x, y + height * size, FIGURE_LETTERS[kind], letter * size, ink, bold=True))
 
 
@@ -116,7 +116,7 @@ def ring(x: float, y: float, radius: float) -> list[Shape]:
 def count(kind: int, amount: int | None, x: float, y: float, size: float) -> list[Shape]:
     """A figure and how many there are of it, None for unknown."""
     words = "?" if amount is None else str(amount)
-    return [*figure(kind, x, y, size), Text(x + 1.5 * size, y, words, 1.35 * size, TEXT, "left", bold=True)]
+    return [*figure(kind, x, y, size, PIECE_EDGE), Text(x + 1.5 * size, y, words, 1.35 * size, TEXT, "left", bold=True)]
 
 
 def counts(amounts: tuple[int | None, ...], x: float, y: float, size: float, step: float) -> list[Shape]:

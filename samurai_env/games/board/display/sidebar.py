@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from samurai_env.display.palette import FAINT_TEXT, PANEL, PANEL_EDGE, SEATS, TEXT
+from samurai_env.display.palette import FAINT_TEXT, PANEL, PANEL_EDGE, PIECE_EDGE, SEATS, TEXT
 from samurai_env.display.scene import Polygon, Target, Text
 from samurai_env.display.shapes import Shape, box, highlighted_box, paragraph
 from samurai_env.games.board.display import player_view, shapes
@@ -126,7 +126,7 @@ def legend(x: float, y: float) -> list[Shape]:
     """Draw the legend; `y` is the middle of the first line."""
     drawn: list[Shape] = []
     for kind, name in enumerate(FIGURES):
-        drawn += shapes.figure(kind, x + 12 + 96 * kind, y, 10)
+        drawn += shapes.figure(kind, x + 12 + 96 * kind, y, 10, PIECE_EDGE)
         drawn.append(Text(x + 28 + 96 * kind, y, name, 11, TEXT, "left"))
     for i, (code, meaning) in enumerate(LEGEND_TILES):
         at = y + 29 + 27 * i

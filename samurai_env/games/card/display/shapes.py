@@ -4,7 +4,7 @@ The stones have the shapes of the wooden ones: a triangle for helmets, a circle 
 depends on colour alone: cards carry the number of their seat and stones the letter of their shape.
 """
 
-from samurai_env.display.palette import BLACK, FAINT_INK, GOLD, INK, SEATS, TEXT, WHITE
+from samurai_env.display.palette import BLACK, FAINT_INK, GOLD, INK, PIECE_EDGE, SEATS, TEXT, WHITE
 from samurai_env.display.scene import Circle, Polygon, Text
 from samurai_env.display.shapes import Shape, highlight, square
 from samurai_env.games.card.rules.cards import KIND_NAMES, SHAPE_LETTERS, SHAPES
@@ -14,18 +14,18 @@ FREE, FREE_INK = "#d9d0ba", "#8a8376"
 STONES = ((BLACK, WHITE), (GOLD, INK), (WHITE, INK))  # fill, ink, by shape
 
 
-def stone(shape: int, x: float, y: float, half: float) -> list[Shape]:
+def stone(shape: int, x: float, y: float, half: float, edge: str = INK) -> list[Shape]:
     """A stone with its letter."""
     fill, ink = STONES[shape]
     line = max(0.8, 0.1 * half)
     body: Shape
     if shape == 0:
         corners = ((x, y - half), (x + 1.05 * half, y + 0.85 * half), (x - 1.05 * half, y + 0.85 * half))
-        body = Polygon(corners, fill, INK, line)
+        body = Polygon(corners, fill, edge, line)
     elif shape == 1:
-        body = Circle(x, y, half, fill, INK, line)
+        body = Circle(x, y, half, fill, edge, line)
     else:
-        body = square(x, y, 0.88 * half, fill, INK, line)
+        body = square(x, y, 0.88 * half, fill, edge, line)
     return [body, Text(x, y + (0.24 * half if shape == 0 else 0), SHAPE_LETTERS[shape], 1.05 * half, ink, bold=True)]
 
 
@@ -77,6 +77,6 @@ def counts(amounts: tuple[int, ...], x: float, y: float, half: float, step: floa
     shapes: list[Shape] = []
     for shape, amount in enumerate(amounts):
         at = x + shape * step
-        shapes += stone(shape, at, y, half)
+        shapes += stone(shape, at, y, half, PIECE_EDGE)
         shapes.append(Text(at + 1.6 * half, y, str(amount), 1.5 * half, TEXT, "left", bold=True))
     return shapes

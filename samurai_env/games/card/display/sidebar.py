@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from samurai_env.display.palette import FAINT_TEXT, PANEL, PANEL_EDGE, SEATS, TEXT
+from samurai_env.display.palette import FAINT_TEXT, PANEL, PANEL_EDGE, PIECE_EDGE, SEATS, TEXT
 from samurai_env.display.scene import Target, Text
 from samurai_env.display.shapes import Shape, box, highlighted_box, paragraph, square
 from samurai_env.games.card.display import player_view, shapes
@@ -92,7 +92,7 @@ def legend(x: float, y: float) -> list[Shape]:
     """Draw the legend; `y` is the middle of the first line."""
     drawn: list[Shape] = []
     for shape, name in enumerate(SHAPES):
-        drawn += shapes.stone(shape, x + 10 + 96 * shape, y, 9)
+        drawn += shapes.stone(shape, x + 10 + 96 * shape, y, 9, PIECE_EDGE)
         drawn.append(Text(x + 26 + 96 * shape, y, name, 11, TEXT, "left"))
     words = (
         "S samurai, for all shapes; small number: its seat",

@@ -116,7 +116,7 @@ def _legend(x: float, y: float) -> list[Shape]:
         elif sign == "kiai":
             shapes.append(Circle(x, y, 7, KIAI, EDGE))
         elif sign == "meeple":
-            shapes.append(Circle(x, y, 7, "none", MEEPLE, 2.5))
+            shapes.append(Circle(x, y, 7, "none", TEXT, 2.5))
         elif sign == "wound":
             shapes.append(Circle(x, y, 7, WOUND, EDGE))
         elif sign == "ring":
