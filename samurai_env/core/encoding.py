@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import prod
 from textwrap import shorten
+from typing import Any
 
 import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from samurai_env.core.checks import checked_integer
 from samurai_env.core.texts import shown
@@ -276,3 +280,25 @@ def block_offsets(encoding: Callable[[int], Encoding], players: Iterable[int]) -
             table[name][n] = place.start
         table["end"][n] = layout.shape[layout.axis]
     return table
+
+
+@intrinsic
+def copy_block(typing_context: Any, values: Any, out: Any, start: Any) -> Any:
+    """Copy an array of int8, of any shape, into the vector `out` from entry `start` on, in C order (both contiguous).
+
+    In compiled code; one instruction moves 32 bytes or more, where a loop over two axes moves one.
+    """
+    for array in (values, out):
+        if not (isinstance(array, types.Array) and array.dtype == types.int8 and array.is_c_contig):
+            raise TypeError(f"copy_block copies contiguous arrays of int8, not {array}")
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        source, target = (context.make_array(signature.args[i])(context, builder, args[i]) for i in range(2))
+        one = context.get_constant(types.intp, 1)
+        size = one
+        for length in cgutils.unpack_tuple(builder, source.shape):
+            size = builder.mul(size, length)
+        cgutils.raw_memcpy(builder, builder.gep(target.data, [args[2]]), source.data, size, one)
+        return context.get_dummy_value()
+
+    return types.void(values, out, types.intp), code

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 from samurai_env.core.bits import EMPTY, ONE, has, lowest, popcount, spread
-from samurai_env.core.encoding import Block, Encoding, block_offsets
+from samurai_env.core.encoding import Block, Encoding, block_offsets, copy_block
 from samurai_env.core.jit import inlined, jit, scratch
 from samurai_env.games.board.rules.tiles import KINDS, MOVABLE, STRENGTH, TILES
 from samurai_env.games.board.rules.topology import (
@@ -63,8 +63,7 @@ def hides_captures(state):
 def write_player(state, observer, player, out, at, row):
     """Write the player blocks of one player as their row `row`."""
     seat = (observer + player) % state.hand.shape[0]
-    for kind in range(KINDS):
-        out[at.unseen + KINDS * row + kind] = state.unseen[seat, kind]
+    copy_block(state.unseen[seat], out, at.unseen + KINDS * row)
     out[at.hand_size + row] = state.hand_size[seat]
     out[at.supply_size + row] = state.supply_size[seat]
     hidden = player > 0 and hides_captures(state)
@@ -128,25 +127,20 @@ def observe_flat(state, seat, out):
         spread(state.figures[figure], out[row : row + towns])
     for player in range(n):
         owner, row = (seat + player) % n, at.influence + 3 * towns * player
-        for town in range(towns):
-            for figure in range(3):
-                out[row + 3 * town + figure] = state.influence[owner, town, figure]
+        copy_block(state.influence[owner], out, row)
     for town in range(towns):
         out[at.empty_land + town] = popcount(SETTLEMENT_LAND[town] & state.land_free)
     for player in range(n):
         first, row = 1 + KINDS * ((seat + player) % n), at.land_owner + lands * player
         for land in range(lands):
-            out[row + land] = first <= state.land_tile[land] < first + KINDS
-    for land in range(lands):
-        for figure in range(3):
-            out[at.land_strength + 3 * land + figure] = state.land_strength[land, figure]
+            out[row + land] = np.uint8(state.land_tile[land] - first) < np.uint8(KINDS)  # a comparison of bytes
+    copy_block(state.land_strength, out, at.land_strength)
     movable = EMPTY
     for owner in range(n):
         movable |= state.movable[owner]
     spread(movable, out[at.land_movable : at.land_movable + lands])
     write_ships(state, seat, out, at.sea_strength, seas)
-    for kind in range(KINDS):
-        out[at.hand + kind] = state.hand[seat, kind]
+    copy_block(state.hand[seat], out, at.hand)
     for player in range(n):
         write_player(state, seat, player, out, at, player)
     write_table(state, out, at)
