@@ -2,6 +2,7 @@
 
     samurai-env replay game.txt --move 40
     samurai-env replay game.txt --html game.html
+    samurai-env replay game.txt --gif game.gif
 
 Without --move it lists all moves. Records are written by `samurai-env watch --record FILE` and by `save FILE` in
 `samurai-env play`. The seed gives all hidden information away: positions show all hands unless --seat is given.
@@ -17,6 +18,7 @@ from rich.console import Console
 from agents.settings import Range
 from experiments.common.ranges import check_ranges
 from experiments.common.records import read_record
+from samurai_env.display.pixels import gif
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.game_record import GameRecord
 from samurai_env.position import Position
@@ -36,6 +38,8 @@ class Config:
     """Show what this seat sees; everything if not given."""
     html: Path | None = None
     """Write a page to this file that steps through the game; it needs nothing else and shows everything."""
+    gif: Path | None = None
+    """Write the game as a moving picture to this file, a move a second; it shows everything."""
 
 
 def moves(record: GameRecord) -> list[tuple[Position, list[int]]]:
@@ -86,7 +90,14 @@ def main(config: Config, console: Console | None = None) -> None:
     check_seat(config, record)
     if config.html is not None:
         write_atomically(config.html, record.to_html())
-        console.print(f"{config.html}: {len(record.actions)} decisions", markup=False, highlight=False)
+    if config.gif is not None:
+        try:
+            write_atomically(config.gif, gif(step.scene for step in record.steps()))
+        except ImportError as error:
+            raise ValueError(str(error)) from None
+    if written := [path for path in (config.html, config.gif) if path is not None]:
+        for path in written:
+            console.print(f"{path}: {len(record.actions)} decisions", markup=False, highlight=False)
         return
     game = record.variant.game
 

@@ -33,3 +33,17 @@ def test_the_page_of_a_game_loads_nothing(tmp_path):
     page = (tmp_path / "game.html").read_text(encoding="utf-8")
     assert not re.findall(r"(?:src|href)\s*=\s*[\"']?https?:|@import|url\(\s*[\"']?https?:", page)
     assert "<script src" not in page
+
+
+def test_a_game_is_written_as_a_moving_picture(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    variant, rng = make_variant("samurai_card"), random.Random(3)
+    record = GameRecord(variant, 3)
+    for _ in range(4):
+        record.append(rng.choice(record.position.legal_actions()))
+    record.save(tmp_path / "game.txt")
+    out = StringIO()
+    replay.main(replay.Config(tmp_path / "game.txt", gif=tmp_path / "game.gif"), Console(file=out, width=300))
+    assert "4 decisions" in out.getvalue()
+    with image.open(tmp_path / "game.gif") as film:
+        assert film.n_frames == len(list(record.steps()))
