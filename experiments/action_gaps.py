@@ -68,7 +68,7 @@ class Config(WorkerSettings):
 
 
 def draw_positions(variant: Variant, base: str, count: int, seed: int) -> np.ndarray:
-    """Records of positions with a choice, one from each of `count` games of the base, all stages alike.
+    """States with a choice, one from each of `count` games of the base, all stages alike.
 
     Raises:
         ValueError: there was a game without any choice.

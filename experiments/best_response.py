@@ -2,7 +2,7 @@
 
     python -m experiments.best_response --target ppo:weights/samurai-2.safetensors --total-steps 5000000
 
-Each exploiter sits in one seat, the target in all others, on duplicate deals that no training and no curve has seen.
+Each exploiter sits in one seat, the target in all others, on duplicate deals that no training plays.
 What one of them wins is a lower bound of what the best response wins; that of the best of several is a little too high,
 since it is chosen on the deals that measure it. PPO starts once for each seed, from the
 target's own network if it is one, and keeps a learning curve: what more decisions bring. The same command resumes.
@@ -36,7 +36,7 @@ from samurai_env.core.texts import one_line
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import read_json
 
-BLOCK = 50  # deals between two savings
+BLOCK = 50  # deals between two writes
 
 
 @dataclass

@@ -194,7 +194,7 @@ class Positions:
         return len(self.counts)
 
     def rows(self, chosen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Looks and values of the actions of some positions, and to which of these each belongs."""
+        """Features and values of the actions of some positions, and to which of these each belongs."""
         counts = self.counts[chosen]
         row = torch.arange(len(chosen)).repeat_interleave(counts)
         within = torch.arange(len(row)) - (counts.cumsum(0) - counts)[row]

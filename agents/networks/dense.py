@@ -66,7 +66,7 @@ def prior_logits(features, temperature, out):
 
 @jit
 def add_prior(prior, masks, weights, out):
-    """Add what the first layer makes of the heuristic prior's shares of the legal actions, and rectify.
+    """Add what the first layer makes of the heuristic prior's shares of the legal actions.
 
     Args:
         prior: float32 (batch, actions), logits.

@@ -28,7 +28,7 @@ from agents.search.tree import (
 from agents.settings import LARGEST, Count, Positive, Range, Share, check_ranges
 from agents.spec import AgentSpec, read_settings
 from samurai_env.core import bits
-from samurai_env.core.checks import checked_games, checked_keys
+from samurai_env.core.checks import checked_array, checked_games, checked_keys
 from samurai_env.core.game import Game, Variant
 from samurai_env.core.jit import bind, jit
 
@@ -260,8 +260,9 @@ class MCTSAgent:
         """Search one game; `states` (1,) and `keys` (1,) as for `act`.
 
         Raises:
-            ValueError: the search grows several trees.
+            ValueError: more or less than one game, or the search grows several trees.
         """
+        checked_array("states", states, self._variant.dtype, (1,))
         if self.config.determinizations:
             raise ValueError("several trees have no common root to show: analyse with determinizations=0")
         self.search(states, keys)

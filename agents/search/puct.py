@@ -29,7 +29,7 @@ from agents.search.tree import (
 from agents.settings import LARGEST, Count, Range, Share, check_ranges
 from agents.spec import AgentSpec, read_settings
 from samurai_env.core import bits
-from samurai_env.core.checks import checked_games, checked_keys
+from samurai_env.core.checks import checked_array, checked_games, checked_keys
 from samurai_env.core.game import Game, Variant
 from samurai_env.core.jit import bind, jit
 
@@ -265,7 +265,12 @@ class PUCTAgent:
         return result
 
     def analyse(self, states: np.ndarray, keys: np.ndarray) -> RootActions:
-        """Search one game; `states` (1,) and `keys` (1,) as for `act`."""
+        """Search one game; `states` (1,) and `keys` (1,) as for `act`.
+
+        Raises:
+            ValueError: more or less than one game.
+        """
+        checked_array("states", states, self.variant.dtype, (1,))
         states = checked_games(states, self.variant.dtype)
         with self._precision:
             trees = self._search(states, checked_keys(keys, len(states)), new_result(1, self.variant))

@@ -76,6 +76,7 @@ def train(updates: int = 300, num_envs: int = 128, num_steps: int = 32) -> list[
 
 
 if __name__ == "__main__":
-    parser = ArgumentParser("python -m experiments.policy_gradient", description=(__doc__ or "").split("\n")[0])
+    about = (__doc__ or "").split("\n")[0]
+    parser = ArgumentParser("python -m experiments.examples.policy_gradient", description=about)
     parser.add_argument("--updates", type=int, default=300, help="updates of the network, 4,096 decisions each")
     train(parser.parse_args().updates)

@@ -2,7 +2,7 @@
 
 One network plays every seat of many games at once. It sees seat-relative observations and predicts the return of every
 seat, so values, rewards and advantages are vectors over seats, for any number of players and for cooperation. Actions
-are masked. Names are CleanRL's (Huang et al., 2022).
+are masked. Most names are CleanRL's (Huang et al., 2022).
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,10 +1,12 @@
 """A game played by text: a prompt for the seat to move, a reply with a move, a retry that names the mistake.
 
-env = TextEnv(make_variant("samurai", num_players=2), seed=1)
-while not env.over:
-reply = env.reply(model(env.prompt()))  # "... move: S3 c14r12"
-if not reply.accepted:
-print(reply.feedback)  # what was wrong; the next prompt repeats it
+For example:
+
+    env = TextEnv(make_variant("samurai", num_players=2), seed=1)
+    while not env.over:
+        reply = env.reply(model(env.prompt()))  # "... move: S3 c14r12"
+        if not reply.accepted:
+            print(reply.feedback)  # what was wrong; the next prompt repeats it
 """
 
 import re

@@ -1,11 +1,13 @@
 """The games as TextArena environments (package `textarena`, imported only here).
 
-import textarena
-from samurai_env.language.textarena_env import register
+For example:
 
-register()
-env = textarena.make("Samurai-v0")
-env.reset(num_players=2, seed=1)
+    import textarena
+    from samurai_env.language.textarena_env import register
+
+    register()
+    env = textarena.make("Samurai-v0")
+    env.reset(num_players=2, seed=1)
 """
 
 from typing import Any

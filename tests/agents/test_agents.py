@@ -452,6 +452,17 @@ def test_visits_of_determinizations_add_up() -> None:
     assert (found.visits.argmax(1) == found.actions).all()
 
 
+@pytest.mark.parametrize("spec", ["mcts:8", "puct:8,net=weights/samurai-2.safetensors"])
+def test_one_game_is_analysed_at_a_time(spec: str) -> None:
+    variant = make_variant("samurai")
+    agent = make_agent(spec, variant)
+    states = variant.new(2)
+    batch_kernels(variant.game).reset_all(states, np.arange(2, dtype=np.uint64))
+    for games in (0, 2):
+        with pytest.raises(ValueError, match=r"of shape \(1,\), not"):
+            agent.analyse(states[:games], np.zeros(games, np.uint64))
+
+
 def test_first_play_urgency_holds_back_actions_not_yet_tried():
     nodes = new_trees(1, 2, make_variant("samurai", 2))[0]
     for node, action in ((0, -1), (1, 3)):
