@@ -287,6 +287,9 @@ def copy_block(typing_context: Any, values: Any, out: Any, start: Any) -> Any:
     """Copy an array of int8, of any shape, into the vector `out` from entry `start` on, in C order (both contiguous).
 
     In compiled code; one instruction moves 32 bytes or more, where a loop over two axes moves one.
+
+    Raises:
+        TypeError: at compilation, for other arrays.
     """
     for array in (values, out):
         if not (isinstance(array, types.Array) and array.dtype == types.int8 and array.is_c_contig):

@@ -118,7 +118,7 @@ def test_the_picture_of_the_rooms_follows_the_code() -> None:
 
 
 def test_no_generated_part_is_forgotten() -> None:
-    marked = {(name, mark) for name, text in TEXTS.items() for mark in re.findall(r"<!-- (\w+) -->", text)}
+    marked = {(name, mark) for name, text in TEXTS.items() for mark in re.findall(r"<!-- ([\w-]+) -->", text)}
     made_by = (tables.pages, speed_page.pages, leaderboard.readme_part, architecture.pages, clients_page.pages)
     sources = [pages() for pages in made_by]
     made = [(page, part) for source in sources for page, parts in source.items() for part in parts]

@@ -13,6 +13,7 @@ import time
 import numpy as np
 import pytest
 
+from experiments.web import server as web_server
 from experiments.web.app import STATIC
 from experiments.web.table import Table, TableError, packed_view
 from samurai_env import make_variant, parse_variant
@@ -317,7 +318,7 @@ def test_a_view_that_takes_long_keeps_nobody_else_waiting(server, monkeypatch):
         return packed_view(*arguments)
 
     token = server.new("samurai players=2", "person", "person")["seats"][0]
-    monkeypatch.setattr("experiments.web.server.packed_view", slow)
+    monkeypatch.setattr(web_server, "packed_view", slow)
     found = []
     waiting = [threading.Thread(target=lambda: found.append(server.call("view", token))) for _ in range(3)]
     for thread in waiting:
@@ -340,7 +341,7 @@ def test_the_page_comes_while_stored_tables_are_opened(tmp_path, monkeypatch):
         version = play_on(before, [token], 2)["version"]
     restore = Table.restore
     monkeypatch.setattr(Table, "restore", lambda *row: (go_on.wait(60), restore(*row))[1])
-    monkeypatch.setattr("experiments.web.server.find_game", lambda name: go_on.wait(60))
+    monkeypatch.setattr(web_server, "find_game", lambda name: go_on.wait(60))
     with served(tmp_path / "t.sqlite") as after:
         assert after.raw("GET", "/")[0] == 200
         assert after.call("offers")["games"]
