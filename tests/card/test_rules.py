@@ -465,3 +465,25 @@ def test_damaged_records_are_refused(field, value, word):
     position.state[field] = value
     with pytest.raises(ValueError, match=word):
         Position.restore(position.save())
+
+
+# 53 decisions: the 15th village took the last free cell, and the next one is being placed.
+NO_CELL_LEFT = (
+    "eNrFjMFKxEAMhifJZGqnlrGLO_XYkwfBBRc8LoJP4U1K7aGi7dLuLnjUg4_g0YPgM-"
+    "i76XZscRdEsFe_hD_JT5ImvV3WaXGZl6tkXjXFoqjK5EQ3GztL66tkfpPe5XUzmyb92MzqPKvKZlEvs35bf2aPx0eHT2fbKv7gtB"
+    "dfiPOuTAQII5wTTgCiaGHdghjEQbtGQilb7m4GV62NtLRa6QiD-MDKOJbjKNQYktHAFNKONtp4wViqkdF73kjZfaUDayGMxD-"
+    "AyJIRiLuUqFiRIiZPAkilQHWCnUceEfP2BvqETfeD374bxBiSfaDTArYQArPPvo_fLyfTj_uL8uX9bfd59XD9mn8Bvo9Wdg"
+)
+
+
+def test_a_game_without_a_free_cell_before_a_village_is_placed_can_be_kept():
+    """A village brings new cells, so the game goes on."""
+    position = Position.from_text(NO_CELL_LEFT)
+    assert not position.state["free"].any()
+    assert not position.over
+    assert legal(position) == {"cell0", "cell1"}
+    for action in position.legal_actions():
+        after = position.clone()
+        after.step(action)
+        assert after.state["free"].any()
+        assert Position.restore(after.save()).to_text() == after.to_text()

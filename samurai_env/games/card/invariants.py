@@ -70,7 +70,7 @@ def _cells(
     free = np.zeros((len(states), 192), bool)
     free[:, CELL0 : CELL0 + 4 * VILLAGES] = (own & (side == 0)).reshape(len(states), -1)
     yield "free", states["free"] != pack_bits(free.reshape(-1, 3, 64))
-    yield "free", ~free.any(1) & (states["over"] == 0)
+    yield "free", ~free.any(1) & (states["over"] == 0) & (states["phase"] != VILLAGE)  # a village brings new ones
     mine = (own & (side > 0))[:, None] & (owner[:, None] == np.arange(states["hand"].shape[1])[:, None, None])
     counts = np.stack([(mine & (kind == k)[:, None]).sum((2, 3)) for k in range(KINDS)], 2)
     yield "unseen", states["unseen"] + counts != states["copies"][:, None]
