@@ -256,7 +256,7 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
     settings = list(variants(config).values())
     for spec in config.agents:
         for variant in settings:
-            make_agent(spec, variant)  # complains before anything is played
+            make_agent(spec, variant)  # fail before anything is played
     make_folder(config.output)
     wins = Wins(config.output / "wins.json")
     for spec in config.agents:

@@ -115,7 +115,7 @@ def agents_by_seat(config: Config, variant: Variant) -> tuple[str, ...]:
     if len(specs) != variant.num_players:
         raise ValueError(f"--agents is one, or one for each of {variant.num_players} seats, not {len(specs)}")
     for spec in dict.fromkeys(specs):
-        make_agent(spec, variant)  # complains before anything is played
+        make_agent(spec, variant)  # fail before anything is played
     return specs
 
 

@@ -267,7 +267,7 @@ def learn(config: Config, console: Console) -> PolicyValueNet:
         True,
         action_width=config.action_width,
     )
-    net = new_network(form)  # complains before anything is played
+    net = new_network(form)  # fail before anything is played
     config.run.mkdir(parents=True, exist_ok=True)
     files = gather(config, variant, console)
     net.standardize(*random_play(variant, form, config.seed))

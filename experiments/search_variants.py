@@ -158,7 +158,7 @@ def main(config: Config) -> None:
     if config.network:
         make_agent(f"ppo:{config.network}", variant)
     for opponent in config.opponents:
-        make_agent(opponent, variant)  # complains before anything is measured
+        make_agent(opponent, variant)  # fail before anything is measured
     make_folder(config.output)
     names = specs(config, variant, console)
     agents = tuple(dict.fromkeys((*names.values(), *config.opponents)))

@@ -118,7 +118,7 @@ def prepare(config: Config) -> Results:
         raise ValueError(f"an agent is named twice in {', '.join(config.agents)}")
     variant = parse_variant(config.game)
     for spec in config.agents:
-        make_agent(spec, variant)  # complains before anything is played
+        make_agent(spec, variant)  # fail before anything is played
     make_folder(config.output)
     results = Results(config.output / "results.json", variant.spec, config.first_deal)
     for spec in config.agents:

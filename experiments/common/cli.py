@@ -73,7 +73,8 @@ def run_program(
             signal.signal(signal.SIGINT, signal.default_int_handler)
         hints = {**(old_flags or {}), **(_PART_OF_GAME if "game" in {each.name for each in fields(settings)} else {})}
         refuse_old_flags(sys.argv[1:], hints)
-        main(tyro.cli(settings, prog=name if " " in name else f"python -m {name}", description=about))
+        package = __name__.partition("experiments.")[0]  # in the wheel the programs lie below samurai_env
+        main(tyro.cli(settings, prog=name if " " in name else f"python -m {package}{name}", description=about))
     except (ValueError, OSError) as error:
         raise SystemExit(f"error: {error}") from None
     except (MemoryError, RuntimeError) as error:

@@ -147,7 +147,7 @@ def main(config: Config) -> PolicyValueNet:
     console, started = Console(), time.perf_counter()
     dataset = Dataset(config.dataset)
     opponent = config.eval_opponent or dataset.origin.agents[0]
-    other = make_agent(opponent, dataset.variant)  # complains before anything is learned
+    other = make_agent(opponent, dataset.variant)  # fail before anything is learned
     interrupt = Interrupt()
     net, steps = train(config, dataset, console, interrupt)
     minutes = round((time.perf_counter() - started) / 60, 1)

@@ -59,7 +59,7 @@ class LearnerVectorEnv(GameVectorEnv):
     - rewards: float32 (num_envs,), what has come to the learner since its last decision.
     - `info["seat"]`: int8 (num_envs,), the learner's seat; where a game has ended in SAME_STEP, that of the next game,
       and `info["final_info"]["seat"]` that of the game that has ended. There is no "actor" and no "rewards".
-    - A game that is over before its learner has decided is followed by the next without a word.
+    - A game that is over before its learner has decided is followed by the next silently.
     - `restore` begins the random numbers of the opponents again, and learners' seats are those that `reset` gives for
       the same seeds ("rotate": they stay).
     - After an opponent's error a reset is needed.

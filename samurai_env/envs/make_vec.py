@@ -31,7 +31,7 @@ def make_vector_env(
         opponents: None lets the caller decide for every seat (`GameVectorEnv`); else they play all seats but the
             learner's (`LearnerVectorEnv`).
         seat: the learner's seat, 0 if None; only with opponents.
-        device: "cpu", or "cuda" for the same on a card (`samurai_env.envs.cuda`).
+        device: "cpu", or "cuda" for the same on a GPU (`samurai_env.envs.cuda`).
         kwargs: as the classes have them.
 
     Raises:

@@ -1,11 +1,11 @@
-"""Play the same games on the CPU and on a card, and compare all that a step returns, bit for bit.
+"""Play the same games on the CPU and on a GPU, and compare all that a step returns, bit for bit.
 
     python -m tests.cuda.check                          # 10,000 games of each variant, as self-play and with opponents
     python -m tests.cuda.check --games 500 --only "samurai 2"
 
 Each variant is a process of its own. Actions are drawn from the CPU's masks. What is compared: states, observations,
 masks, seats, rewards, ends and returns, with every autoreset mode and reward, each encoding, random and greedy
-opponents. NUMBA_ENABLE_CUDASIM=1 puts numba's simulator in the place of the card, which is slow.
+opponents. NUMBA_ENABLE_CUDASIM=1 puts numba's simulator in the place of the GPU, which is slow.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import numpy as np
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import find_game
 from samurai_env.envs.cuda.learner import CudaLearnerVectorEnv
-from samurai_env.envs.cuda.toolkit import on_card
+from samurai_env.envs.cuda.toolkit import on_gpu
 from samurai_env.envs.cuda.vector import CudaVectorEnv
 from samurai_env.envs.learner import LearnerVectorEnv
 from samurai_env.envs.vector import GameVectorEnv
@@ -43,9 +43,9 @@ def forms(players: int, encodings: list[str]) -> Iterator[dict[str, Any]]:
     yield {"opponents": "greedy", "seat": players - 1, "autoreset_mode": "SameStep", "reward": "shaped"}
 
 
-def differences(name: str, cpu: Any, card: Any, rows: np.ndarray | None = None) -> list[str]:
+def differences(name: str, cpu: Any, gpu: Any, rows: np.ndarray | None = None) -> list[str]:
     """The name if two arrays differ in any bit (in these rows)."""
-    there = np.asarray(card.copy_to_host())
+    there = np.asarray(gpu.copy_to_host())
     if rows is not None:
         cpu, there = cpu[rows], there[rows]
     if cpu.dtype.kind == "f":
@@ -60,24 +60,24 @@ def compare(game: str, players: int, settings: dict[str, Any], games: int, batch
     """Play one form until so many games have ended."""
     one = "opponents" in settings
     cpu = (LearnerVectorEnv if one else GameVectorEnv)(game, batch, players, **settings)
-    card = (CudaLearnerVectorEnv if one else CudaVectorEnv)(game, batch, players, **settings)
+    gpu = (CudaLearnerVectorEnv if one else CudaVectorEnv)(game, batch, players, **settings)
     rng, actions = np.array([len(str(settings))], np.uint64), np.zeros(batch, np.int64)
     options = {"desynchronize": settings["reward"] == "shaped"}
-    (seen, info), (seen_card, info_card) = (
+    (seen, info), (seen_gpu, info_gpu) = (
         cpu.reset(seed=12345, options=options),
-        card.reset(seed=12345, options=options),
+        gpu.reset(seed=12345, options=options),
     )
     ended, step, wrong = 0, 0, []
     large = seen["observation"][0].nbytes >= LARGE
     while not wrong and ended < games:
-        if step % 16 == 0 and not np.array_equal(cpu.states.view(np.uint8), card.states().view(np.uint8)):
+        if step % 16 == 0 and not np.array_equal(cpu.states.view(np.uint8), gpu.states().view(np.uint8)):
             wrong += ["states"]
-        wrong += differences("masks", seen["action_mask"], seen_card["action_mask"])
-        wrong += differences("seats", info["seat"], info_card["seat"])
+        wrong += differences("masks", seen["action_mask"], seen_gpu["action_mask"])
+        wrong += differences("seats", info["seat"], info_gpu["seat"])
         if not large or step % 16 == 0:
-            wrong += differences("observations", seen["observation"], seen_card["observation"])
+            wrong += differences("observations", seen["observation"], seen_gpu["observation"])
             if step % 16 == 0:
-                wrong += differences("what all seats see", cpu.state(), card.state())
+                wrong += differences("what all seats see", cpu.state(), gpu.state())
         if wrong:
             break
         over = cpu._done
@@ -85,27 +85,27 @@ def compare(game: str, players: int, settings: dict[str, Any], games: int, batch
         masks[over, 0] = 1
         pick_legal(masks, rng, actions)
         seen, rewards, terminated, truncated, info = cpu.step(actions)
-        seen_card, rewards_card, terminated_card, truncated_card, info_card = card.step(on_card(actions))
-        wrong += differences("rewards", rewards, rewards_card)
-        wrong += differences("terminated", terminated, terminated_card)
-        wrong += differences("truncated", truncated, truncated_card)
-        wrong += differences("returns", info["returns"], info_card["returns"])
-        wrong += differences("ends", info["_returns"], info_card["_returns"])
+        seen_gpu, rewards_gpu, terminated_gpu, truncated_gpu, info_gpu = gpu.step(on_gpu(actions))
+        wrong += differences("rewards", rewards, rewards_gpu)
+        wrong += differences("terminated", terminated, terminated_gpu)
+        wrong += differences("truncated", truncated, truncated_gpu)
+        wrong += differences("returns", info["returns"], info_gpu["returns"])
+        wrong += differences("ends", info["_returns"], info_gpu["_returns"])
         if not one:
-            wrong += differences("all rewards", info["rewards"], info_card["rewards"])
-            wrong += differences("actors", info["actor"], info_card["actor"])
+            wrong += differences("all rewards", info["rewards"], info_gpu["rewards"])
+            wrong += differences("actors", info["actor"], info_gpu["actor"])
         rows = np.flatnonzero(info["_returns"])
         if len(rows) and "final_obs" in info and not (large and step % 16):
             final = info["final_obs"]
             last = np.zeros((batch, *seen["observation"].shape[1:]), np.int8)
             last[rows] = np.stack([final[row]["observation"] for row in rows])
-            wrong += differences("last observations", last, info_card["final_obs"]["observation"], rows)
+            wrong += differences("last observations", last, info_gpu["final_obs"]["observation"], rows)
         ended += len(rows)
         step += 1
         if settings["autoreset_mode"] == "Disabled" and cpu._done.all():
             options = {"reset_mask": np.arange(batch) % 3 > 0} if step % 2 else {}
-            (seen, info), (seen_card, info_card) = cpu.reset(options=options), card.reset(options=options)
-    card.check()
+            (seen, info), (seen_gpu, info_gpu) = cpu.reset(options=options), gpu.reset(options=options)
+    gpu.check()
     return {"settings": settings, "games": ended, "steps": step * batch, "wrong": [f"step {step}: {w}" for w in wrong]}
 
 

@@ -1,4 +1,4 @@
-"""What each kernel takes of a card, without a card: compiled to PTX, then by ptxas for one kind of card.
+"""What each kernel takes of a GPU, without a GPU: compiled to PTX, then by ptxas for one kind of GPU.
 
     python -m tests.cuda.resources              # compile all and compare with tests/cuda/resources.json
     python -m tests.cuda.resources --record     # write the file anew
@@ -34,7 +34,7 @@ SLACK = 8  # registers and bytes by which a small number may grow
 
 
 class Card:
-    """Stands for the card where numba asks for its compute capability."""
+    """Stands for the GPU where numba asks for its compute capability."""
 
     compute_capability = CAPABILITY
 
@@ -53,8 +53,8 @@ def jobs(game: str, players: int, encoding: str) -> dict[str, tuple[Any, Any]]:
 
     with ExitStack() as stack:
         for module in (vector, learner):
-            stack.enter_context(patch.object(module, "on_card", lambda array: array))
-        stack.enter_context(patch.object(vector, "check_card"))
+            stack.enter_context(patch.object(module, "on_gpu", lambda array: array))
+        stack.enter_context(patch.object(vector, "check_gpu"))
         settings = {"num_players": players, "encoding": encoding, "autoreset_mode": "SameStep"}
         table = vector.CudaVectorEnv(game, 2, **settings)
         one = learner.CudaLearnerVectorEnv(game, 2, **settings)

@@ -1,4 +1,4 @@
-"""What numba's simulator runs in the place of a card; `test_simulator.py` starts it with NUMBA_ENABLE_CUDASIM=1."""
+"""What numba's simulator runs in the place of a GPU; `test_simulator.py` starts it with NUMBA_ENABLE_CUDASIM=1."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.training.ppo_on_card import Settings, Trainer
+from experiments.training.ppo_on_gpu import Settings, Trainer
 from samurai_env.core.game import find_game
 from samurai_env.envs.cuda.learner import CudaLearnerVectorEnv
-from samurai_env.envs.cuda.toolkit import on_card, simulated
+from samurai_env.envs.cuda.toolkit import on_gpu, simulated
 from samurai_env.envs.cuda.vector import CudaVectorEnv
 from samurai_env.position import IllegalActionError
 from tests.cuda.check import compare, forms
@@ -31,7 +31,7 @@ def test_games_are_those_of_the_cpu(form: dict[str, Any]) -> None:
 
 
 def test_the_comparison_notices_a_difference() -> None:
-    """A card whose games are others, by one seed."""
+    """A GPU whose games are others, by one seed."""
     kernel = CudaVectorEnv._seeding
 
     def shifted(self: CudaVectorEnv, *arguments: Any) -> Any:
@@ -50,7 +50,7 @@ def test_an_illegal_action_leaves_its_game_and_is_reported_once() -> None:
     before = env.states()
     legal = info["action_mask"].copy_to_host().argmax(1)
     legal[2] = info["action_mask"].copy_to_host()[2].argmin()
-    env.step(on_card(legal))
+    env.step(on_gpu(legal))
     after = env.states()
     assert after[2].tobytes() == before[2].tobytes()
     assert after["steps"].tolist() == [1, 1, 0, 1]
@@ -63,11 +63,11 @@ def test_impossible_actions_are_refused() -> None:
     env = made()
     env.reset(seed=3)
     for actions in (np.zeros(4, np.int64), [0] * 4, None):
-        with pytest.raises(TypeError, match="on the card"):
+        with pytest.raises(TypeError, match="on the GPU"):
             env.step(actions)
     for actions in (np.zeros(3, np.int64), np.zeros(4, np.int32), np.zeros((4, 1), np.int64)):
         with pytest.raises(ValueError, match=r"int64 of shape \(4,\)"):
-            env.step(on_card(actions))
+            env.step(on_gpu(actions))
 
 
 def test_sampled_actions_are_legal_and_repeatable() -> None:
@@ -120,7 +120,7 @@ def test_ppo_learns_from_tensors_that_share_the_memory() -> None:
     torch.manual_seed(0)
     env = made(6, autoreset_mode="SameStep", wrap=lambda array: torch.from_numpy(array._ary))
     step = env.step
-    env.step = lambda actions: step(on_card(actions.numpy()))  # type: ignore[method-assign]
+    env.step = lambda actions: step(on_gpu(actions.numpy()))  # type: ignore[method-assign]
     trainer = Trainer(env, Settings(num_steps=5, minibatches=2, width=16))
     before = [weights.clone() for weights in trainer.net.parameters()]
     assert trainer.update() == 30

@@ -1,4 +1,4 @@
-"""Kernels compile for a card, and take no more of it than they did."""
+"""Kernels compile for a GPU, and take no more of it than they did."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The environments of a card in numba's simulator, which a process has or has not."""
+"""The environments of a GPU in numba's simulator, which a process has or has not."""
 
 import os
 import subprocess

@@ -1,1 +1,1 @@
-"""Vector environments on a CUDA card: the rules of the CPU, compiled for the card by numba-cuda."""
+"""Vector environments on a CUDA GPU: the rules of the CPU, compiled for the GPU by numba-cuda."""

@@ -1,4 +1,4 @@
-"""Vector environment on a card for one learner in each game: random and greedy opponents play there, too."""
+"""Vector environment on a GPU for one learner in each game: random and greedy opponents play there, too."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -9,14 +9,14 @@ from gymnasium.vector import AutoresetMode
 from samurai_env.core.texts import shown
 from samurai_env.envs.compiled.one_learner import FIXED, LearnerBuffers
 from samurai_env.envs.cuda.compiled.one_learner import LearnerResetJob, LearnerStepJob, cuda_learner_kernels
-from samurai_env.envs.cuda.toolkit import on_card
+from samurai_env.envs.cuda.toolkit import on_gpu
 from samurai_env.envs.cuda.vector import CudaVectorEnv
 from samurai_env.envs.learner import COMPILED_KINDS, SEATINGS, fixed_seats
 from samurai_env.envs.opponents import COMPILED
 
 
 class CudaLearnerVectorEnv(CudaVectorEnv):
-    """`samurai_env.envs.learner.LearnerVectorEnv` on a card, as `CudaVectorEnv` is `GameVectorEnv` there.
+    """`samurai_env.envs.learner.LearnerVectorEnv` on a GPU, as `CudaVectorEnv` is `GameVectorEnv` there.
 
     Args:
         game: name of the game.
@@ -74,10 +74,10 @@ class CudaLearnerVectorEnv(CudaVectorEnv):
             **self._shared,
             waiting=self._zeros(np.int8),
             decided=self._zeros(np.bool_),
-            learners=on_card(learners),
+            learners=on_gpu(learners),
             streams=self._zeros(np.uint64, 1),
             potentials=self._zeros(np.float64),
-            kinds=on_card(self._kinds()),
+            kinds=on_gpu(self._kinds()),
             rewards=self._zeros(np.float32),
             played=self._zeros(np.int8),
             last=self._states,  # not used: kernels have their own
@@ -89,7 +89,7 @@ class CudaLearnerVectorEnv(CudaVectorEnv):
         named = [opponents] * others if isinstance(opponents, str) else list(opponents)
         if len(named) != others or not all(name in COMPILED for name in named):
             raise ValueError(
-                f"opponents on a card are {' or '.join(COMPILED)}, one for all or one for each of the {others} other "
+                f"opponents on a GPU are {' or '.join(COMPILED)}, one for all or one for each of the {others} other "
                 f"seats, not {shown(opponents)}"
             )
         return np.array([COMPILED_KINDS[name] for name in named] or [0], np.int8)

@@ -1,4 +1,4 @@
-"""What running on a card takes: numba-cuda, a card, kernels compiled so that they compute what the CPU computes."""
+"""What running on a GPU takes: numba-cuda, a GPU, kernels compiled so that they compute what the CPU computes."""
 
 import types
 from collections.abc import Callable, Iterator
@@ -13,8 +13,8 @@ from numba import types as numba_types
 THREADS = 128  # in a block
 
 
-def check_card() -> None:
-    """Refuse to go on without numba-cuda or without a card.
+def check_gpu() -> None:
+    """Refuse to go on without numba-cuda or without a GPU.
 
     Raises:
         RuntimeError: says in one line what is missing.
@@ -26,12 +26,12 @@ def check_card() -> None:
     from numba import cuda
 
     if not cuda.is_available():
-        error = " ".join(str(cuda.cuda_error() or "the driver finds no card").split())
-        raise RuntimeError(f"device='cuda' needs an NVIDIA card and its driver, which are not there: {error[:150]}")
+        error = " ".join(str(cuda.cuda_error() or "the driver finds no GPU").split())
+        raise RuntimeError(f"device='cuda' needs an NVIDIA GPU and its driver, which are not there: {error[:150]}")
 
 
 def simulated() -> bool:
-    """Whether numba's simulator (NUMBA_ENABLE_CUDASIM=1) stands for the card."""
+    """Whether numba's simulator (NUMBA_ENABLE_CUDASIM=1) stands for the GPU."""
     return bool(config.ENABLE_CUDASIM)  # type: ignore[attr-defined]
 
 
@@ -84,7 +84,7 @@ class Kernel:
             self._dispatcher[-(-games // THREADS), THREADS, stream](games, job)
 
     def ptx(self, job: tuple[Any, ...], capability: tuple[int, int]) -> str:
-        """Compile the kernel for cards of this compute capability; takes no card."""
+        """Compile the kernel for GPUs of this compute capability; takes no GPU."""
         from numba import cuda
 
         with exact_arithmetic():
@@ -92,8 +92,8 @@ class Kernel:
             return cuda.compile(self.template, kernel, cc=capability, device=False, abi="numba", output="ptx")[0]
 
 
-def on_card(array: np.ndarray) -> Any:
-    """A copy of an array on the card."""
+def on_gpu(array: np.ndarray) -> Any:
+    """A copy of an array on the GPU."""
     from numba import cuda
 
     return cuda.to_device(array)

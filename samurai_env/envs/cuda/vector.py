@@ -1,4 +1,4 @@
-"""Vector environment of any game on a card: states, masks, observations and rewards stay there."""
+"""Vector environment of any game on a GPU: states, masks, observations and rewards stay there."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -27,7 +27,7 @@ from samurai_env.envs.cuda.compiled.all_seats import (
     StepJob,
     cuda_kernels,
 )
-from samurai_env.envs.cuda.toolkit import check_card, on_card
+from samurai_env.envs.cuda.toolkit import check_gpu, on_gpu
 from samurai_env.envs.spaces import OBSERVATIONS, observation_space
 from samurai_env.envs.vector import MODES, RESET_OPTIONS
 from samurai_env.position import IllegalActionError
@@ -37,14 +37,14 @@ Outcome = tuple[Any, dict[str, Any]]
 
 
 class CudaVectorEnv(VectorEnv[Any, Any, Any]):
-    """Many games at once on a card; the caller decides for every seat. One kernel a step, which nobody waits for.
+    """Many games at once on a GPU; the caller decides for every seat. One kernel a step, which nobody waits for.
 
     Games, rewards, observations and infos are those of `samurai_env.envs.vector.GameVectorEnv`: both run the same
-    compiled functions, and `python -m tests.cuda.check` compares them on a card, bit for bit. Different from there:
+    compiled functions, and `python -m tests.cuda.check` compares them on a GPU, bit for bit. Different from there:
 
-    - Every array is on the card, numba's device array unless `wrap` makes something else of it, without a copy:
+    - Every array is on the GPU, numba's device array unless `wrap` makes something else of it, without a copy:
       `wrap=torch.as_tensor` gives tensors. They are the environment's own buffers, overwritten by the next call.
-    - Actions are an int64 array on the card (a tensor will do). Whether they are legal the card alone knows: a game
+    - Actions are an int64 array on the GPU (a tensor will do). Whether they are legal the GPU alone knows: a game
       whose action is illegal stays as it is, with its outputs of the last step, and `check` raises the error.
     - With SAME_STEP `info["final_obs"]` is an int8 array of all games, its rows valid where `info["_final_obs"]`;
       returns are in `info["final_info"]`. A game's further results (its name for the end, a score) are not reported;
@@ -55,11 +55,11 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         game: name of the game.
         num_envs: number of games, at most 67,108,864.
         num_players, encoding, reward, autoreset_mode, observation: as for `GameVectorEnv`.
-        wrap: makes the caller's array of one on the card; called once for each buffer.
+        wrap: makes the caller's array of one on the GPU; called once for each buffer.
         options: the game's options.
 
     Raises:
-        RuntimeError: numba-cuda or the card is missing.
+        RuntimeError: numba-cuda or the GPU is missing.
         TypeError: `num_envs` is not an integer, or an unknown keyword.
         ValueError: an argument that is not possible; the text says what is.
     """
@@ -89,7 +89,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         if not 1 <= checked_integer("num_envs", num_envs) <= MAX_GAMES:
             raise ValueError(f"num_envs is 1 to {MAX_GAMES:,}, not {num_envs}")
         self.variant = variant_from_keywords(type(self), game, num_players, options)
-        check_card()
+        check_gpu()
         self.num_envs = int(num_envs)
         self.encoding = self.variant.encoding_name(encoding)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -110,8 +110,8 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         self._given |= {name: self._wrap(array) for name, array in self._outcomes._asdict().items()}
 
     def _zeros(self, dtype: Any, *shape: int) -> Any:
-        """Zeros on the card, a row a game."""
-        return on_card(np.zeros((self.num_envs, *shape), dtype))
+        """Zeros on the GPU, a row a game."""
+        return on_gpu(np.zeros((self.num_envs, *shape), dtype))
 
     def _make_buffers(self) -> None:
         variant, players = self.variant, self.variant.num_players
@@ -119,7 +119,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         states["seed"] = np.uint64(random_seed()) + np.arange(self.num_envs, dtype=np.uint64)  # not reset yet
         self._shape = shape = variant.encoding(self.encoding).shape
         zeros = self._zeros
-        self._states = on_card(states)
+        self._states = on_gpu(states)
         self._actions = zeros(np.int64)
         self._streams = zeros(np.uint64, 1)
         self._how, self._seeds = zeros(np.int8), zeros(np.uint64)
@@ -133,7 +133,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
             "masks": zeros(np.int8, variant.num_actions),
             "observations": zeros(np.int8, *shape),
             "ended": zeros(np.bool_),
-            "final": zeros(np.int8, *shape) if self._same_step else on_card(np.zeros((1, *shape), np.int8)),
+            "final": zeros(np.int8, *shape) if self._same_step else on_gpu(np.zeros((1, *shape), np.int8)),
         }
         self._make_own_buffers()
 
@@ -212,13 +212,13 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         """Carry out one decision in every game; returns at once.
 
         Args:
-            actions: int64 (num_envs,) on the card, with `__cuda_array_interface__`, such as a tensor; not to be written
+            actions: int64 (num_envs,) on the GPU, with `__cuda_array_interface__`, such as a tensor; not to be written
                 into before the kernel has run (what the same stream does comes later anyway).
 
         Raises:
             ClosedEnvironmentError: after `close`.
             ResetNeeded: before the first reset.
-            TypeError: `actions` is not on the card.
+            TypeError: `actions` is not on the GPU.
             ValueError: `actions` of another shape or dtype.
         """
         if not self._ready:
@@ -238,7 +238,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
 
             taken = cuda.as_cuda_array(actions, sync=False)
         else:
-            raise TypeError(f"actions are an array on the card, such as a tensor, not {shown(actions)}")
+            raise TypeError(f"actions are an array on the GPU, such as a tensor, not {shown(actions)}")
         if taken.shape != (self.num_envs,) or taken.dtype != np.int64 or not taken.is_c_contiguous():
             raise ValueError(
                 f"actions are int64 of shape ({self.num_envs},), adjacent in memory, not {taken.dtype} "
@@ -247,7 +247,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         return taken
 
     def sample(self) -> Any:
-        """Draw a legal action for each game, uniformly, on the card: int64 (num_envs,), 0 for a game that is over.
+        """Draw a legal action for each game, uniformly, on the GPU: int64 (num_envs,), 0 for a game that is over.
 
         Each game has a stream of its own, which `reset` begins.
 
@@ -278,7 +278,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         return int(finished.copy_to_host().sum())
 
     def check(self) -> None:
-        """Wait for the card, and see whether the actions of all steps so far were legal.
+        """Wait for the GPU, and see whether the actions of all steps so far were legal.
 
         Raises:
             IllegalActionError: names the first game with an illegal action; it stays as it was. Said once.
@@ -303,7 +303,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         return self._given["seen"]
 
     def states(self) -> np.ndarray:
-        """Copy the states of all games from the card, as `GameVectorEnv.states` has them."""
+        """Copy the states of all games from the GPU, as `GameVectorEnv.states` has them."""
         return self._states.copy_to_host()
 
     def restore(self, states: np.ndarray) -> Outcome:

@@ -1,1 +1,1 @@
-"""What threads of a card run: templates bound to a game, a number of players and an encoding."""
+"""What threads of a GPU run: templates bound to a game, a number of players and an encoding."""

@@ -1,4 +1,4 @@
-"""What one thread of the card does for its game: the CPU's compiled functions, called for a batch of one game.
+"""What one thread of the GPU does for its game: the CPU's compiled functions, called for a batch of one game.
 
 Templates as in `samurai_env.core.batch`. Every job holds the arrays of all games.
 """
@@ -66,7 +66,7 @@ class ResetJob(NamedTuple):
         how: int8 (games,): KEPT, SEEDED, NEXT, or GO_ON for states that have been put there.
         seeds: uint64 (games,), for those SEEDED.
         desynchronized: bring them to a random point.
-        streams: uint64 (games, 1), out: of actions sampled on the card.
+        streams: uint64 (games, 1), out: of actions sampled on the GPU.
         buffers: as in `StepJob`.
         outcomes: as in `StepJob`.
     """

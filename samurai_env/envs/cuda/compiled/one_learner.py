@@ -1,4 +1,4 @@
-"""What one thread of the card does for its game and its learner: `learner_step` for a batch of one game."""
+"""What one thread of the GPU does for its game and its learner: `learner_step` for a batch of one game."""
 
 from functools import cache
 from types import SimpleNamespace

@@ -1,9 +1,9 @@
-"""PPO by self-play with games, rollout and learning on one card: nothing is copied to the host while it learns.
+"""PPO by self-play with games, rollout and learning on one GPU: nothing is copied to the host while it learns.
 
-    python -m experiments.training.ppo_on_card --game samurai players=2 --updates 200
+    python -m experiments.training.ppo_on_gpu --game samurai players=2 --updates 200
 
 A short form, to measure and to read: no pool of opponents, no moving average, no checkpoints. `experiments.train_ppo`
-is the full learner, whose games run on the CPU. Needs numba-cuda, torch with CUDA and a card.
+is the full learner, whose games run on the CPU. Needs numba-cuda, torch with CUDA and a GPU.
 """
 
 import argparse
@@ -176,7 +176,7 @@ class Trainer:
         self.optimizer = torch.optim.Adam(self.net.parameters(), settings.learning_rate)
 
     def update(self) -> int:
-        """Play a rollout and learn from it; the number of decisions. Does not wait for the card."""
+        """Play a rollout and learn from it; the number of decisions. Does not wait for the GPU."""
         self.seen, self.info = play(self.env, self.net, self.seen, self.info, self.rollout)
         everybody = self.env.state()
         with torch.no_grad():

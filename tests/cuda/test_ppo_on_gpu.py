@@ -1,9 +1,9 @@
-"""The parts of PPO on a card that need no card."""
+"""The parts of PPO on a GPU that need no GPU."""
 
 import numpy as np
 import torch
 
-from experiments.training.ppo_on_card import Rollout, advantages_by_seat, drawn
+from experiments.training.ppo_on_gpu import Rollout, advantages_by_seat, drawn
 from samurai_env.envs.gae import gae_by_seat
 
 

@@ -1,11 +1,11 @@
-"""Measure the environments on a card, and write JSON.
+"""Measure the environments on a GPU, and write JSON.
 
-    python -m experiments.benchmark.on_card --json runs/card.json
+    python -m experiments.benchmark.on_gpu --json runs/gpu.json
 
 Random play of growing batches: bare (decisions within one kernel, nothing written but the states), and as a learner has
-it (actions drawn on the card, then a step with masks, observations, rewards and ends). Every figure is the median of
-several, timed by the card's events after a warm-up. PPO with games, rollout and learning on the card is timed by whole
-updates. Needs numba-cuda, torch with CUDA and a card.
+it (actions drawn on the GPU, then a step with masks, observations, rewards and ends). Every figure is the median of
+several, timed by the GPU's events after a warm-up. PPO with games, rollout and learning on the GPU is timed by whole
+updates. Needs numba-cuda, torch with CUDA and a GPU.
 """
 
 import argparse
@@ -30,7 +30,7 @@ COPIED = 2**30  # bytes
 
 
 def seconds(run: Callable[[], Any]) -> float:
-    """Median time of a run on the card."""
+    """Median time of a run on the GPU."""
     from numba import cuda
 
     run()
@@ -46,7 +46,7 @@ def seconds(run: Callable[[], Any]) -> float:
 
 
 def bandwidth() -> float:
-    """Bytes a second, read and written, of a copy within the card's memory."""
+    """Bytes a second, read and written, of a copy within the GPU's memory."""
     from numba import cuda
 
     source, target = (cuda.device_array(COPIED, np.uint8) for _ in range(2))
@@ -96,7 +96,7 @@ def measure_ppo(spec: str, size: int) -> dict[str, Any]:
     """Decisions a second of PPO that plays so many games at once."""
     import torch
 
-    from experiments.training.ppo_on_card import Settings, Trainer
+    from experiments.training.ppo_on_gpu import Settings, Trainer
 
     variant = parse_variant(spec)
     settings: dict[str, Any] = {"num_players": variant.num_players, "autoreset_mode": "SameStep", **variant.options}
@@ -120,13 +120,13 @@ def main() -> None:
     name = cuda.get_current_device().name
     memory = bandwidth()
     report: dict[str, Any] = {
-        "card": name.decode() if isinstance(name, bytes) else name,
+        "gpu": name.decode() if isinstance(name, bytes) else name,
         "commit": commit(),
         "copy_bytes_per_second": memory,
         "figures": [],
         "ppo": [],
     }
-    print(report["card"], f"{memory / 1e12:.2f} TB/s", flush=True)
+    print(report["gpu"], f"{memory / 1e12:.2f} TB/s", flush=True)
     for spec in options.variants:
         for size in options.sizes:
             figures = measure(spec, size, memory)
