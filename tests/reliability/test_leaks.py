@@ -107,3 +107,14 @@ def test_no_figure_stands_before_the_first_hands_are_complete(setup: str) -> Non
     assert position.state["phase"] != FIRST_HAND
     assert view(position.observe(1, "flat"), "figures")[:, 0].all()
     assert view(position.observe(1, "flat"), "pool").tolist() == ([0, 0, 0] if setup == "random" else [9, 9, 9])
+
+
+def test_a_kiai_that_is_over_leaves_nothing() -> None:
+    """Its place in the record stays as it was; which hidden card brought it may be told from it."""
+    game = find_game("samurai_spirit")
+    position = Position(game.variant(3), 1)
+    fields = [f"kiai_{name}" for name in ("seat", "side", "stage", "uses", "a", "b")]
+    for name in fields:
+        position.state[name] = 1
+    dealt = position.determinized(0, stream(5))
+    assert not any(dealt.state[name].any() for name in fields)

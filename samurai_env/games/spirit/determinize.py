@@ -17,7 +17,7 @@ from samurai_env.core.jit import jit
 from samurai_env.core.rng import below, draw
 from samurai_env.games.spirit.rules.cards import CARDS, DOLL, FIRST, SYMBOL
 from samurai_env.games.spirit.rules.setup import TWO_DOLLS, has_open_tokens
-from samurai_env.games.spirit.state import BOX, INTRUDER_STACK, PLACE_KNOWN, RAIDERS, UNSEEN
+from samurai_env.games.spirit.state import BOX, INTRUDER_STACK, MOST, PLACE_KNOWN, RAIDERS, UNSEEN
 
 
 @jit
@@ -39,6 +39,10 @@ def determinize(state, seat, rng):
     # What lay above the stacks: a raider that joined the intruders unseen is still there.
     state.raiders[state.raiders_left :] = 0
     state.intruders[state.intruders_left :] = 0
+    # A Kiai that is over: nothing shows it, but which card brought it may still be hidden.
+    for number in range(state.nested, MOST):
+        state.kiai_seat[number] = state.kiai_side[number] = state.kiai_stage[number] = 0
+        state.kiai_uses[number] = state.kiai_a[number] = state.kiai_b[number] = 0
 
 
 @jit
