@@ -9,6 +9,21 @@ from samurai_env.core.game import Variant, find_game
 from samurai_env.games.board.display.text import text
 from samurai_env.games.board.rules.scoring import winners
 from samurai_env.games.board.state import FIRST_HAND
+from samurai_env.games.spirit.rules.cards import SAMURAI
+from samurai_env.games.spirit.state import (
+    FIRST_USE,
+    GIVER,
+    LENDING,
+    OFFER,
+    OFFERED,
+    ORDERING,
+    RECEIVER,
+    REMOVAL,
+    SECOND_USE,
+    TOKEN,
+    TOKEN_TO,
+    TOP,
+)
 from samurai_env.position import Position
 from tests.common.positions import observations, play_random, sampled, stream
 from tests.common.variants import all_variants, label
@@ -118,3 +133,28 @@ def test_a_kiai_that_is_over_leaves_nothing() -> None:
         position.state[name] = 1
     dealt = position.determinized(0, stream(5))
     assert not any(dealt.state[name].any() for name in fields)
+
+
+@pytest.mark.parametrize(
+    ("samurai", "stage", "uses", "phase", "kept"),
+    [
+        ("Heihachi", OFFERED, 0, OFFER, (0, 0)),
+        ("Daisuke", FIRST_USE, 0, GIVER, (0, 0)),
+        ("Daisuke", FIRST_USE, 0, RECEIVER, (1, 0)),
+        ("Daisuke", SECOND_USE, 1, GIVER, (1, 1)),
+        ("Kikuchiyo", SECOND_USE, 1, REMOVAL, (0, 0)),
+        ("Kyuzo", LENDING, 0, TOKEN, (0, 0)),
+        ("Kyuzo", LENDING, 0, TOKEN_TO, (1, 0)),
+        ("Katsushiro", ORDERING, 0, TOP, (1, 1)),
+    ],
+)
+def test_a_kiai_keeps_its_own_choices_alone(samurai: str, stage: int, uses: int, phase: int, kept: tuple) -> None:
+    """Its places in the record may still hold those of one that is over."""
+    position = Position(find_game("samurai_spirit").variant(3), 1)
+    state = position.state
+    state["nested"], state["phase"] = 1, phase
+    state["who"][0] = SAMURAI.index(samurai)
+    state["kiai_stage"][0], state["kiai_uses"][0] = stage, uses
+    state["kiai_a"] = state["kiai_b"] = 1
+    dealt = position.determinized(0, stream(5)).state
+    assert (dealt["kiai_a"][0], dealt["kiai_b"][0]) == kept

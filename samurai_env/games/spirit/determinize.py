@@ -15,9 +15,19 @@ import numpy as np
 
 from samurai_env.core.jit import jit
 from samurai_env.core.rng import below, draw
-from samurai_env.games.spirit.rules.cards import CARDS, DOLL, FIRST, SYMBOL
+from samurai_env.games.spirit.rules.cards import CARDS, DAISUKE, DOLL, FIRST, KATSUSHIRO, SYMBOL
 from samurai_env.games.spirit.rules.setup import TWO_DOLLS, has_open_tokens
-from samurai_env.games.spirit.state import BOX, INTRUDER_STACK, MOST, PLACE_KNOWN, RAIDERS, UNSEEN
+from samurai_env.games.spirit.state import (
+    BOX,
+    INTRUDER_STACK,
+    MOST,
+    ORDERING,
+    PLACE_KNOWN,
+    RAIDERS,
+    RECEIVER,
+    TOKEN_TO,
+    UNSEEN,
+)
 
 
 @jit
@@ -39,10 +49,24 @@ def determinize(state, seat, rng):
     # What lay above the stacks: a raider that joined the intruders unseen is still there.
     state.raiders[state.raiders_left :] = 0
     state.intruders[state.intruders_left :] = 0
-    # A Kiai that is over: nothing shows it, but which card brought it may still be hidden.
+    forget_past_kiai(state)
+
+
+@jit
+def forget_past_kiai(state):
+    """Clear what a Kiai that is over has left in the record: which card brought it may still be hidden."""
     for number in range(state.nested, MOST):
-        state.kiai_seat[number] = state.kiai_side[number] = state.kiai_stage[number] = 0
-        state.kiai_uses[number] = state.kiai_a[number] = state.kiai_b[number] = 0
+        state.kiai_seat[number] = state.kiai_side[number] = state.kiai_stage[number] = state.kiai_uses[number] = 0
+        state.kiai_a[number] = state.kiai_b[number] = 0
+    for number in range(state.nested):
+        samurai = state.who[state.kiai_seat[number]]
+        both = samurai == KATSUSHIRO and state.kiai_stage[number] == ORDERING
+        both = both or (samurai == DAISUKE and state.kiai_uses[number] > 0)
+        chosen = number == state.nested - 1 and (state.phase == RECEIVER or state.phase == TOKEN_TO)
+        if not both:
+            state.kiai_b[number] = 0
+            if not chosen:
+                state.kiai_a[number] = 0
 
 
 @jit
