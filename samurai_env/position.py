@@ -56,22 +56,22 @@ class Position:
     @property
     def seat(self) -> int:
         """The seat that decides now (once over: that decided last)."""
-        return int(self.states[0]["seat"])
+        return int(self.states["seat"][0])
 
     @property
     def over(self) -> bool:
         """Whether the game has ended."""
-        return bool(self.states[0]["over"])
+        return bool(self.states["over"][0])
 
     @property
     def steps(self) -> int:
         """Decisions made so far."""
-        return int(self.states[0]["steps"])
+        return int(self.states["steps"][0])
 
     @property
     def seed(self) -> int:
         """The seed of this game."""
-        return int(self.states[0]["seed"])
+        return int(self.states["seed"][0])
 
     def legal_mask(self, out: np.ndarray | None = None) -> np.ndarray:
         """Legal actions as int8 zeros and ones, shape (num_actions,); all zero once over.
@@ -90,7 +90,7 @@ class Position:
 
     def legal_actions(self) -> list[int]:
         """Legal action ids, ascending."""
-        return [int(a) for a in np.flatnonzero(self.legal_mask())]
+        return self.legal_mask().nonzero()[0].tolist()
 
     def step(self, action: int) -> None:
         """Carry out an action of the seat to move.
