@@ -2,10 +2,10 @@
 
     python -m experiments.best_response --target ppo:weights/samurai-2.safetensors --total-steps 5000000
 
-Each exploiter sits in one seat, the target in all others, on duplicate deals that no training plays.
-What one of them wins is a lower bound of what the best response wins; that of the best of several is a little too high,
-since it is chosen on the deals that measure it. PPO starts once for each seed, from the
-target's own network if it is one, and keeps a learning curve: what more decisions bring. The same command resumes.
+Each exploiter sits in one seat, the target in all others, on duplicate deals that no training plays. What one of them
+wins is a lower bound of what the best response wins; that of the best of several is a little too high, since it is
+chosen on the deals that measure it. PPO starts once for each seed, from the target's own network if it is one, and
+keeps a learning curve: what more decisions bring. The same command resumes.
 """
 
 import json
@@ -37,6 +37,8 @@ from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import read_json
 
 BLOCK = 50  # deals between two writes
+# What decides how good the exploiters become
+FIXED = ("target", "total_steps", "learning_rate", "ent_coef", "num_envs", "hidden", "graph_width", "heuristic_prior")
 
 
 @dataclass
@@ -132,16 +134,15 @@ class Shares:
         """
         self.path = config.output / "best_response.json"
         self.command = command_line("experiments.best_response", config)
-        names = ["target", "total_steps", "learning_rate", "ent_coef", "num_envs"]
-        names += ["hidden", "graph_width", "heuristic_prior"]
-        self.settings = {"variant": variant.spec, **{name: str(getattr(config, name)) for name in names}}
+        self.settings = {"variant": variant.spec, **{name: str(getattr(config, name)) for name in FIXED}}
         self.networks: dict[str, str] = {}
         self.by_exploiter: dict[str, list[list[float]]] = {}
         if not self.path.exists():
             return
         kept = read_json(self.path, KeptShares)
         if kept.settings != self.settings:
-            other = ", ".join(f"{name} {value}" for name, value in kept.settings.items() - self.settings.items())
+            names = sorted(name for name, _ in kept.settings.items() ^ self.settings.items())
+            other = ", ".join(f"{name} {kept.settings.get(name, 'not noted')}" for name in dict.fromkeys(names))
             raise ValueError(one_line(f"{self.path} was measured with {other}; choose another --output"))
         for name, rows in kept.shares.items():
             if any(len(row) != variant.num_players for row in rows):

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from gymnasium.vector import VectorEnv
 
 from agents.search.mcts import MCTSAgent, MCTSConfig
 from experiments.benchmark.peers import by_last
@@ -76,21 +77,27 @@ def in_nanoseconds(rate: Figure) -> Figure:
     return Figure(rate.name, "ns", median, low, high, rate.disturbed)
 
 
-def vector(variant: Variant, meter: Meter, num_envs: int, threads: int = 1) -> list[Figure]:
-    """The vector environment, actions drawn from the mask by a compiled sampler."""
-    settings = {"autoreset_mode": "SameStep", "threads": threads, **variant.options}
-    env = GameVectorEnv(variant.game.name, num_envs, variant.num_players, **settings)
-    observed, _ = env.reset(seed=0)
-    actions, rng = np.zeros(num_envs, np.int64), np.array([1], np.uint64)
+def random_steps(env: VectorEnv, masks: np.ndarray) -> Callable[[int], float]:
+    """Steps of a vector environment that writes its masks into `masks`; actions drawn by a compiled sampler."""
+    actions, rng = np.zeros(env.num_envs, np.int64), np.array([1], np.uint64)
 
     def stepping(amount: int) -> float:
         for _ in range(amount):
-            pick_legal(observed["action_mask"], rng, actions)
+            pick_legal(masks, rng, actions)
             env.step(actions)
-        return float(amount * num_envs)
+        return float(amount * env.num_envs)
 
+    return stepping
+
+
+def vector(variant: Variant, meter: Meter, num_envs: int, threads: int = 1) -> list[Figure]:
+    """The vector environment, played at random."""
+    settings = {"autoreset_mode": "SameStep", "threads": threads, **variant.options}
+    env = GameVectorEnv(variant.game.name, num_envs, variant.num_players, **settings)
+    observed, _ = env.reset(seed=0)
     name = f"vector env, {num_envs} games, mask + observation" + f", {threads} threads" * (threads > 1)
-    found = meter.rate(name, "steps/s", stepping, time.thread_time if threads == 1 else time.perf_counter)
+    clock = time.thread_time if threads == 1 else time.perf_counter
+    found = meter.rate(name, "steps/s", random_steps(env, observed["action_mask"]), clock)
     env.close()
     return [found]
 
@@ -100,16 +107,8 @@ def one_learner(variant: Variant, meter: Meter, num_envs: int) -> list[Figure]:
     settings = {"autoreset_mode": "SameStep", "opponents": "greedy", "seat": "rotate", **variant.options}
     env = LearnerVectorEnv(variant.game.name, num_envs, variant.num_players, **settings)
     observed, _ = env.reset(seed=0, options={"desynchronize": True})
-    actions, rng = np.zeros(num_envs, np.int64), np.array([1], np.uint64)
-
-    def stepping(amount: int) -> float:
-        for _ in range(amount):
-            pick_legal(observed["action_mask"], rng, actions)
-            env.step(actions)
-        return float(amount * num_envs)
-
     name = f"vector env, {num_envs} games, one learner against greedy"
-    own = meter.rate(name, "steps/s", stepping)
+    own = meter.rate(name, "steps/s", random_steps(env, observed["action_mask"]))
     env.close()
     seats = decisions_a_step(variant)
     median, low, high = (seats * rate for rate in (own.median, own.low, own.high))

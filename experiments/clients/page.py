@@ -1,7 +1,7 @@
 """Write the tables and programs of docs/clients.md, and the table of docs/language.md, from results and files here.
 
 python -m experiments.clients.page            # write them
-python -m experiments.clients.page --check    # only say whether the page is out of date (exit status 1)
+python -m experiments.clients.page --check    # only say whether the pages are out of date (exit status 1)
 """
 
 import argparse

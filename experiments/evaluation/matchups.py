@@ -215,13 +215,8 @@ def _current(found: dict[str, Any]) -> dict[str, Any]:
 
 def _impossible_share(row: list[float]) -> float | None:
     """The first share that is not that of a loser or of one of so many winners; None if there is none."""
-    most = len(row)
-    for share in row:
-        if share not in (0.0, 1.0):
-            winners = round(1.0 / share) if share * (most + 1) > 1.0 else 0
-            if not (winners and abs(share * winners - 1.0) < SAME_SHARE):
-                return share
-    return None
+    possible = (0.0, *(1 / winners for winners in range(1, len(row) + 1)))
+    return next((share for share in row if all(abs(share - value) >= SAME_SHARE for value in possible)), None)
 
 
 def _as_json(pair: Pair, matchup: Matchup) -> dict[str, Any]:
