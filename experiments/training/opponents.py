@@ -106,7 +106,7 @@ class Expert:
 
     def _probabilities(self, agent: Agent, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if isinstance(agent, NetworkAgent):
-            probs = torch.from_numpy(agent.evaluate(states)[0]).exp().numpy()
+            probs = np.exp(agent.evaluate(states)[0])
             return probs.argmax(1), probs
         if not isinstance(agent, (MCTSAgent, PUCTAgent)):
             actions = agent.act(states, keys)
