@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.common.renewal import Renewal
+
 PAIR = re.compile(r"\b(samurai(?:_card|_spirit)?)(?:-| players=)(\d)")
 # Folders whose files have fixtures that take seconds, or programs that use a processor alone: a file is one piece.
 WHOLE_FILES = ("tests/docs", "tests/experiments", "tests/mini", "tests/package", "tests/web")
@@ -21,6 +23,12 @@ WHOLE_FILES = ("tests/docs", "tests/experiments", "tests/mini", "tests/package",
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # before torch is loaded: threads of several workers wait for one another
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Bound the memory of a worker (Linux tells how much a process has)."""
+    if "PYTEST_XDIST_WORKER" in os.environ and sys.platform == "linux":
+        config.pluginmanager.register(Renewal(config))
 
 
 def runs_everything(config: pytest.Config) -> bool:
