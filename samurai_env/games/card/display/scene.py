@@ -15,6 +15,7 @@ GRID = 720  # width and height of the part with the grid, whatever lies there
 MARGIN, GAP = 16, 13
 LARGEST_STEP = 72.0  # from one place to the next
 CARD_SHARE = 0.46  # half a card's width, in steps
+FEWEST_COLUMNS = 6  # in the panel of the grid: on a phone a card is no larger than a sixth of the page
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,16 @@ def frame(places: list[player_view.Place]) -> Frame:
     return Frame(step, middle - step * (min(xs) + max(xs)) / 2, middle - step * (min(ys) + max(ys)) / 2)
 
 
+def panel(places: list[player_view.Place], where: Frame) -> Panel:
+    """The part of the picture that shows these places, and not fewer than `FEWEST_COLUMNS`."""
+    corners = [where.center(place) for place in places]
+    left, right = min(x for x, _ in corners), max(x for x, _ in corners)
+    top, bottom = min(y for _, y in corners), max(y for _, y in corners)
+    wide = max(0.0, (FEWEST_COLUMNS - 1) * where.step - (right - left)) / 2
+    half = where.step / 2 + GAP / 2
+    return Panel(left - wide - half, top - half, right - left + 2 * (wide + half), bottom - top + 2 * half)
+
+
 def scene(state: np.void, viewer: int | None = None, last: Sequence[int] = ()) -> Scene:
     """The position as a picture.
 
@@ -53,7 +64,7 @@ def scene(state: np.void, viewer: int | None = None, last: Sequence[int] = ()) -
     players = player_view.players(state, viewer)
     side = sidebar.STATE_HEIGHT + len(players) * (sidebar.PLAYER_HEIGHT + GAP) + sidebar.LEGEND_HEIGHT
     picture = Scene(GRID + sidebar.WIDTH + 4 * MARGIN, max(GRID, side) + 2 * MARGIN, PAPER)
-    _add_grid(picture, state, last)
+    grid = _add_grid(picture, state, last)
     x, y, legend = GRID + 3 * MARGIN, MARGIN, picture.height - sidebar.LEGEND_HEIGHT
     picture.add(*sidebar.summary(state, viewer, player_view.last_move(state, viewer, last), x, y))
     y += sidebar.STATE_HEIGHT
@@ -65,20 +76,21 @@ def scene(state: np.void, viewer: int | None = None, last: Sequence[int] = ()) -
     aside = GRID + 2 * MARGIN
     beside = picture.width - aside
     picture.panels = {
-        "grid": Panel(0, 0, aside, picture.height),
-        "state": Panel(aside, 0, beside, MARGIN + sidebar.STATE_HEIGHT - GAP / 2),
+        "grid": grid,
         "players": Panel(aside, MARGIN + sidebar.STATE_HEIGHT - GAP / 2, beside, y - sidebar.STATE_HEIGHT - MARGIN),
+        "state": Panel(aside, 0, beside, MARGIN + sidebar.STATE_HEIGHT - GAP / 2),
         "legend": Panel(aside, legend - GAP, beside, sidebar.LEGEND_HEIGHT + GAP),
     }
     picture.caption, picture.labels = player_view.decision(state, viewer), targets.labels(state)
     return picture
 
 
-def _add_grid(picture: Scene, state: np.void, last: Sequence[int]) -> None:
-    """Draw villages, cards, free cells and the last card's mark."""
+def _add_grid(picture: Scene, state: np.void, last: Sequence[int]) -> Panel:
+    """Draw villages, cards, free cells and the last card's mark; the part of the picture that they take."""
     villages, cards, free = player_view.villages(state), player_view.cards(state), player_view.free_cells(state)
     waiting = {place: f"cell{number}" for number, place in enumerate(player_view.waiting_places(state))}
-    where = frame([*villages, *cards, *free, *waiting])
+    taken = [*villages, *cards, *free, *waiting]
+    where = frame(taken)
     half = CARD_SHARE * where.step
     ids = {name: action for action, name in enumerate(names(state["hand"].shape[0]))}
     picture.places = {ids[name]: Place(*where.center(place), half) for place, name in (free | waiting).items()}
@@ -97,3 +109,4 @@ def _add_grid(picture: Scene, state: np.void, last: Sequence[int]) -> None:
     if cell is not None:
         drawn += shapes.ring(*where.center(player_view.place_of(state, cell)), half)
     picture.add(*drawn)
+    return panel(taken, where)

@@ -1,6 +1,7 @@
 """The position as a picture: the village on top, below it a board for each samurai."""
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from samurai_env.games.spirit.rules.cards import SYMBOLS
 
 MARGIN, GAP = 16.0, 12.0
 BOARD_WIDTH, BOARD_HEIGHT, HEAD, LEGEND_HEIGHT = 520.0, 152.0, 150.0, 34.0
+LEGEND_PART = 3  # signs in a panel
 CARD_WIDTH, CARD_HEIGHT, CARD_STEP = 44.0, 62.0, 47.0
 TRACK_STEP = 21.0
 MOST_SHOWN = 7  # cards of a line; of longer ones the last are shown
@@ -81,7 +83,7 @@ def scene(state: np.void, viewer: int | None = None, last: Sequence[int] = ()) -
         "village": Panel(0, 0, half, MARGIN + HEAD - GAP / 2),
         "raiders": Panel(half, 0, half, MARGIN + HEAD - GAP / 2),
         **picture.panels,
-        "legend": Panel(0, height - MARGIN - LEGEND_HEIGHT, width, MARGIN + LEGEND_HEIGHT),
+        **_legend_panels(MARGIN + 8, height - MARGIN - LEGEND_HEIGHT, width),
     }
     picture.add(*_legend(MARGIN + 8, height - MARGIN - 7))
     return picture
@@ -107,10 +109,23 @@ def _village(state: np.void, last: str, marked: int) -> list[Shape]:
     return shapes + _opened(state, marked, x, y)
 
 
-def _legend(x: float, y: float) -> list[Shape]:
+def _legend_places(x: float) -> list[float]:
+    """Where the signs of the legend stand, from `x` on, side by side."""
+    widths = [42 + 6.3 * len(meaning) for _, meaning in LEGEND]
+    return [*accumulate(widths[:-1], initial=x)]
+
+
+def _legend_panels(x: float, top: float, width: float) -> dict[str, Panel]:
+    """The legend in parts that can still be read when each is as wide as a phone."""
+    inner = [place - 15 for place in _legend_places(x)[LEGEND_PART::LEGEND_PART]]
+    edges = pairwise([0, *inner, width])
+    return {f"legend{i}": Panel(a, top + 4, b - a, MARGIN + LEGEND_HEIGHT - 4) for i, (a, b) in enumerate(edges)}
+
+
+def _legend(left: float, y: float) -> list[Shape]:
     """Draw the legend, side by side."""
     shapes: list[Shape] = []
-    for sign, meaning in LEGEND:
+    for (sign, meaning), x in zip(LEGEND, _legend_places(left), strict=True):
         if sign == "flame":
             shapes += _flame(x, y, 7)
         elif sign == "kiai":
@@ -124,7 +139,6 @@ def _legend(x: float, y: float) -> list[Shape]:
         else:
             shapes += _symbol(sign, x, y, 7)
         shapes.append(Text(x + 13, y, meaning, 11, FAINT_TEXT, "left"))
-        x += 42 + 6.3 * len(meaning)
     return shapes
 
 
