@@ -23,9 +23,10 @@ if [ "$name" != ppo_cleanrl ]; then # which has no adapter
     "$place/bin/python" -W ignore -m experiments.clients.throughput "$name" --results experiments/results/clients-throughput.jsonl
 fi
 if [ "$name" = open_spiel ]; then
-    "$place/bin/python" -m tests.adapters.check_open_spiel
-    "$place/bin/python" -m experiments.tournament --agents greedy samurai_env.adapters.open_spiel_bots.ISMCTS:20 \
-        --game samurai --deals 20 --output runs/clients-open_spiel
+    "$place/bin/python" -m tests.adapters.check_open_spiel --results experiments/results/clients-open_spiel.jsonl
+    "$place/bin/python" -m experiments.tournament --agents greedy samurai_env.adapters.open_spiel_bots.ISMCTS:20 mcts:20000 \
+        --game samurai --deals 20 --no-mirror --chunk 1 --output runs/clients-open_spiel
+    cp runs/clients-open_spiel/results.json experiments/results/clients-open_spiel.json
     exit
 fi
 for game in "samurai 2" "samurai_card 2" "samurai 4"; do

@@ -13,6 +13,8 @@ from typing import Any
 
 from experiments.common.markdown import refresh, table
 from experiments.common.provenance import ROOT
+from experiments.evaluation.matchups import Results
+from experiments.evaluation.standings import duration, standings
 from samurai_env.core.game import find_game
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.files.atomic_write import write_atomically
@@ -20,6 +22,7 @@ from samurai_env.files.atomic_write import write_atomically
 PAGE, LANGUAGE = "docs/clients.md", "docs/language.md"
 FOLDER = ROOT / "experiments" / "clients"
 RESULTS = ROOT / "experiments" / "results"
+GREEDY = "greedy"
 LEARNERS = {
     "sb3": "Stable-Baselines3",
     "ppo_cleanrl": "CleanRL-style file",
@@ -72,6 +75,29 @@ def throughput() -> str:
     return table(["framework", "way", "decisions/s"], [[*key, f"{value:,}"] for key, value in last.items()])
 
 
+def spiel_checks() -> str:
+    """What OpenSpiel's own tools found: its test of every variant, and an equilibrium of Mini-Samurai."""
+    row = rows_of(RESULTS / "clients-open_spiel.jsonl")[-1]
+    lines = [
+        ["`random_sim_test`, variants passed", row["variants"]],
+        [f"NashConv on Mini-Samurai after {row['iterations']} iterations of CFR+", f"{row['nash_conv']:.4f}"],
+    ]
+    return table([row["version"], "result"], lines)
+
+
+def spiel_search() -> str:
+    """OpenSpiel's IS-MCTS and the project's own against greedy, and what a decision costs."""
+    results = Results(RESULTS / "clients-open_spiel.json")
+    agents = list(dict.fromkeys(agent for pair in results.matchups for agent in pair))
+    found = standings(results, agents)
+    lines = []
+    for agent in (name for name in found.agents if name != GREEDY):
+        share, time = found.shares[agent, GREEDY], duration(found.seconds[agent])
+        games = found.deals.get((agent, GREEDY)) or found.deals[GREEDY, agent]
+        lines.append([f"`{agent}`", time, duration(found.seconds[GREEDY]), games, str(share).strip()])
+    return table(["agent", "a decision", "greedy's", "deals, each from both seats", "win share against greedy"], lines)
+
+
 def by_text() -> str:
     """The games of the scripted client, the last run of each door and game."""
     last = {(row["door"], row["game"]): row for row in rows_of(RESULTS / "clients-text.jsonl")}
@@ -98,6 +124,7 @@ def program(client: str) -> str:
 def pages() -> dict[str, dict[str, str]]:
     """The generated parts of the pages."""
     learners = {"reached": reached(), "throughput": throughput(), **{name: program(name) for name in LEARNERS}}
+    learners |= {"open_spiel-checks": spiel_checks(), "open_spiel-search": spiel_search()}
     return {PAGE: learners, LANGUAGE: {"text-games": by_text()}}
 
 

@@ -80,29 +80,43 @@ def tianshou() -> Iterator[tuple[str, Play]]:
 
 
 def rllib() -> Iterator[tuple[str, Play]]:
-    """Yield RLlib's env runners, which ask the network for each decision, over three environments."""
+    """Yield RLlib's env runners, which ask the network for each decision, over three forms of the environment."""
+    from gymnasium.wrappers import TransformObservation
     from ray.rllib.algorithms.ppo import PPOConfig
-    from ray.rllib.env.wrappers.pettingzoo_env import PettingZooEnv
     from ray.tune.registry import register_env
 
-    from samurai_env import samurai_v0
     from samurai_env.adapters.rllib import RLlibEnv, RLlibVectorEnv, masked_module
 
-    register_env("pettingzoo", lambda config: PettingZooEnv(samurai_v0.env(encoding="flat")))
+    def single(_: Any) -> gymnasium.Env:
+        """The single environment under the names and in the type that RLlib's masking module reads."""
+        names = {"observation": "observations", "action_mask": "action_mask"}
+        env = gymnasium.make(ID)
+        assert isinstance(env.observation_space, gymnasium.spaces.Dict)
+        space: dict[str, gymnasium.Space] = {
+            names[key]: gymnasium.spaces.Box(-128, 127, box.shape) for key, box in env.observation_space.items()
+        }
+        return TransformObservation(
+            env,
+            lambda seen: {names[key]: values.astype(np.float32) for key, values in seen.items()},
+            gymnasium.spaces.Dict(space),
+        )
 
-    def playing(env: Any, masked: bool, **settings: Any) -> Play:
-        config = PPOConfig().environment(env).env_runners(num_env_runners=0, **settings)
-        if masked:
-            config = config.rl_module(rl_module_spec=masked_module(fcnet_hiddens=[256, 256]))
-        if env is not RLlibVectorEnv:
+    def playing(env: Any, games: int, shared: bool = False, mode: str = "sync") -> Play:
+        config = PPOConfig().environment(env).rl_module(rl_module_spec=masked_module(fcnet_hiddens=[256, 256]))
+        runners = {"num_env_runners": 0, "num_envs_per_env_runner": games, "gym_env_vectorize_mode": mode}
+        config = config.env_runners(**runners)
+        if shared:
             config = config.multi_agent(policies={"shared"}, policy_mapping_fn=lambda *_, **__: "shared")
-        runner = config.build_algo().env_runner
-        amount = 1024 if env is RLlibVectorEnv else 256
+        runner, amount = config.build_algo().env_runner, max(8 * games, 256)
         return lambda: sum(len(found) for found in runner.sample(num_timesteps=amount))
 
-    fast = {"num_envs_per_env_runner": GAMES, "gym_env_vectorize_mode": "vector_entry_point"}
-    yield f"RLlibVectorEnv, {GAMES} games, with the network", playing(RLlibVectorEnv, True, **fast)
-    yield "RLlibEnv, 1 game, all seats, with the network", playing(RLlibEnv, True)
+    register_env("single", single)
+    yield (
+        f"RLlibVectorEnv, {GAMES} games, with the network",
+        playing(RLlibVectorEnv, GAMES, mode="vector_entry_point"),
+    )
+    yield f"RLlib's own vectoriser, {GAMES} games, with the network", playing("single", GAMES)
+    yield "RLlibEnv, 1 game, all seats, with the network", playing(RLlibEnv, 1, shared=True)
 
 
 def open_spiel() -> Iterator[tuple[str, Play]]:

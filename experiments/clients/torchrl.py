@@ -22,7 +22,7 @@ def train(game: str, players: int, steps: int) -> Policy:
     advantage = GAE(gamma=1.0, lmbda=0.95, value_network=critic)
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, normalize_advantage=True)
     optimizer = torch.optim.Adam(loss.parameters(), 1e-3)
-    for batch in Collector(envs, actor, frames_per_batch=128 * 64, total_frames=steps):
+    for batch in Collector(envs, actor, frames_per_batch=128 * 16, total_frames=steps):
         with torch.no_grad():
             flat = advantage(batch).reshape(-1)
         for rows in torch.cat([torch.randperm(len(flat)) for _ in range(4)]).split(1024):

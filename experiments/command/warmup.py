@@ -128,9 +128,6 @@ def main(config: Config, console: Console | None = None) -> None:
     ):
         for (name, number), seconds in coming:
             done += 1
-            said = f"{name.split()[0]}, {number} players: {seconds:.1f} s"
-            bar(done, said)
-            if not console.is_terminal:
-                console.print(f"{done} of {len(tasks)}: {said}")
+            bar(done, f"{name.split()[0]}, {number} players: {seconds:.1f} s")
     interrupt.end()
     console.print("all is compiled")
