@@ -3,6 +3,7 @@
 import re
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -54,6 +55,12 @@ def refuse_old_flags(words: Iterable[str], hints: Mapping[str, str]) -> None:
             raise ValueError(f"{flag} {hint}")
 
 
+def report_unless_raised_again(error: threading.ExceptHookArgs) -> None:
+    """Print the traceback of a thread that died, but not of TensorBoard's: its writer raises the error once more."""
+    if not type(error.thread).__module__.startswith("tensorboard."):
+        threading.__excepthook__(error)
+
+
 def run_program(
     name: str,
     settings: type[Any],
@@ -68,6 +75,7 @@ def run_program(
     After Ctrl-C it is 130, also where the program came to an orderly stop (`Interrupt.end`), so that a script does not
     go on as if all had been done.
     """
+    threading.excepthook = report_unless_raised_again
     try:
         if signal.getsignal(signal.SIGINT) is end_quietly:
             signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -2,7 +2,9 @@
 
 import dataclasses
 import json
+import queue
 import shutil
+import threading
 from copy import deepcopy
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 import torch
 from rich.console import Console
 from safetensors.torch import load_file, save_file
+from tensorboard.summary.writer.event_file_writer import _AsyncWriterThread
 
 from agents.heuristics import ActionFeatures
 from agents.networks.agent import NetworkAgent
@@ -23,7 +26,7 @@ from agents.registry import make_agent
 from agents.search.puct import PUCTAgent, PUCTConfig
 from agents.settings import field_types
 from experiments import export as publish
-from experiments.common.cli import refuse_old_flags
+from experiments.common.cli import refuse_old_flags, report_unless_raised_again
 from experiments.common.ranges import check_ranges, flag
 from experiments.train_ppo import train
 from experiments.training import checkpoint
@@ -548,3 +551,22 @@ def test_the_average_of_the_weights_by_hand():
     average, step = warmed_up_ema(0.5), torch.tensor([1.0])
     assert average(step, 0 * step, torch.tensor(1)).item() == pytest.approx(1 / 11)
     assert average(step, 0 * step, torch.tensor(90)).item() == pytest.approx(0.5)
+
+
+def test_a_full_disk_is_told_once(capsys, monkeypatch):
+    """TensorBoard's thread printed a traceback as well (campaign writes, --seed 72, fault 247)."""
+
+    class Full:
+        def write(self, data):
+            raise OSError(27, "File too large")
+
+    monkeypatch.setattr(threading, "excepthook", report_unless_raised_again)
+    events = queue.Queue()
+    events.put(b"event")
+    for thread, told in (
+        (_AsyncWriterThread(events, Full(), 1), False),
+        (threading.Thread(target=Full().write, args=(b"",)), True),
+    ):
+        thread.start()
+        thread.join()
+        assert ("File too large" in capsys.readouterr().err) == told
