@@ -31,8 +31,6 @@ from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
 
-TELL = 30.0  # seconds between two lines of progress where there is no terminal
-
 
 @dataclass
 class Config(WorkerSettings):
@@ -142,7 +140,6 @@ def make(config: Config, console: Console) -> Manifest:
         for number in range(manifest.shard_count)
         if number not in manifest.shards
     )
-    told = started
     with (
         Interrupt() as interrupt,
         progress_bar(console, "games", manifest.games, before) as bar,
@@ -153,9 +150,6 @@ def make(config: Config, console: Console) -> Manifest:
             manifest.save(config.output)
             rate = f"{(manifest.done - before) / (time.perf_counter() - started):,.0f} games/s"
             bar(manifest.done, rate)
-            if not console.is_terminal and time.perf_counter() - told > TELL:
-                console.print(f"{manifest.done:,} of {manifest.games:,} games, {rate}")
-                told = time.perf_counter()
     tell(config, manifest, manifest.done - before, time.perf_counter() - started, console)
     interrupt.end()
     return manifest

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from experiments.datasets.reader import Dataset
 
 COLUMNS = ("observation", "action_mask", "action", "return")
-TELL = 60.0  # seconds between two lines of progress where there is no terminal
 
 
 @dataclass
@@ -98,7 +97,7 @@ def train(
         net = new_network(form)
         net.standardize(next(dataset.torch_batches(20_000, COLUMNS, config.seed, shards))["observation"])
     optimizer = torch.optim.AdamW(net.parameters(), config.learning_rate, fused=True)
-    seen, told, started = 0, time.perf_counter(), time.perf_counter()
+    seen = 0
     with interrupt or Interrupt() as interrupt, progress_bar(console, "decisions", config.total_steps) as bar:
         while seen < config.total_steps and not interrupt.asked:
             epoch = config.seed + seen
@@ -114,9 +113,6 @@ def train(
                 optimizer.step()
                 seen += len(own)
                 bar(seen, f"loss {loss.item():.3f}")
-                if not console.is_terminal and time.perf_counter() - told > TELL:
-                    console.print(f"{seen:,} decisions, {time.perf_counter() - started:,.0f} s, loss {loss.item():.3f}")
-                    told = time.perf_counter()
                 if seen >= config.total_steps or interrupt.asked:
                     break
     return net.eval(), seen
