@@ -75,12 +75,12 @@ def write_features(states, words, logits, out):
 
 
 @cache
-def _bound(game: Game, quick: bool) -> Any:
+def _bound(game: Game, logits_only: bool) -> Any:
     k = game.kernels
-    if not quick and k.action_features is None:
+    if not logits_only and k.action_features is None:
         return _bound(game, True)
-    owner = f"{game.name}.quick" if quick else game.name
-    if quick:
+    owner = f"{game.name}.logits_only" if logits_only else game.name
+    if logits_only:
         row = bind(row_of_logits, owner, {"heuristic_policy": k.heuristic_policy})
     else:
         row = bind(row_of_features, owner, {"action_features": k.action_features})
@@ -88,14 +88,14 @@ def _bound(game: Game, quick: bool) -> Any:
 
 
 @cache
-def prior_temperature(variant: Variant, quick: bool = False) -> float:
+def prior_temperature(variant: Variant, logits_only: bool = False) -> float:
     """The softmax temperature at which the heuristic policy's best action has probability one half on average.
 
-    Measured over positions of random games that leave a choice. `quick` is as in `ActionFeatures`.
+    Measured over positions of random games that leave a choice. `logits_only` is as in `ActionFeatures`.
     """
     batch = GameBatch(variant)
     states = batch.reset(np.arange(64))
-    rng, features, rows = np.array([1], np.uint64), ActionFeatures(variant, quick), []
+    rng, features, rows = np.array([1], np.uint64), ActionFeatures(variant, logits_only), []
     for _ in range(40):
         batch.play_random(states, rng, 5)
         masks = batch.legal_masks(states)
@@ -115,15 +115,15 @@ class ActionFeatures:
 
     Args:
         variant: of the games.
-        quick: the heuristic policy's logits alone, also for a game with features of its own.
+        logits_only: the heuristic policy's logits alone, also for a game with features of its own.
     """
 
-    def __init__(self, variant: Variant, quick: bool = False) -> None:
+    def __init__(self, variant: Variant, logits_only: bool = False) -> None:
         self._dtype = variant.dtype
-        self._write = _bound(variant.game, quick)
+        self._write = _bound(variant.game, logits_only)
         self._words = np.zeros(variant.num_words, np.uint64)
         self._logits = np.zeros(variant.num_actions)
-        self._columns = 1 if quick else len(variant.game.action_features)
+        self._columns = 1 if logits_only else len(variant.game.action_features)
 
     def compute(self, states: np.ndarray) -> np.ndarray:
         """Compute what `Game.action_features` lists, column 0 as the gap to the best legal action.

@@ -127,8 +127,8 @@ def own_returns(batch: GameBatch, agent: Agent, states: np.ndarray, seats: np.nd
     return batch.returns(states)[np.arange(len(states)), seats]
 
 
-class KeptGains(Struct):
-    """The form of the file; see `Gains`. A row of mean returns is a position, an action and the return."""
+class KeptActionGaps(Struct):
+    """The form of the file; see `ActionGaps`. A row of mean returns is a position, an action and the return."""
 
     format: str
     variant: str
@@ -142,7 +142,7 @@ class KeptGains(Struct):
     mean_returns: list[tuple[Natural, Natural, Annotated[float, Meta(ge=-1.0, le=1.0)]]] = field(name="worths")
 
 
-class Gains:
+class ActionGaps:
     """The measurements so far, in a file that is whole after every block.
 
     Attributes:
@@ -167,7 +167,7 @@ class Gains:
         self.networks: dict[str, str] = {}
         if not self.path.exists():
             return
-        kept = read_json(self.path, KeptGains)
+        kept = read_json(self.path, KeptActionGaps)
         head = {name: getattr(kept, name) for name in self.head}
         if head != self.head:
             other = ", ".join(f"{name} {shown(head[name])}" for name in head if head[name] != self.head[name])
@@ -178,7 +178,7 @@ class Gains:
         self.mean_returns = {(position, action): value for position, action, value in kept.mean_returns}
 
     @staticmethod
-    def _wrong(kept: KeptGains, actions: int) -> str | None:
+    def _wrong(kept: KeptActionGaps, actions: int) -> str | None:
         """Why what the file holds cannot have been measured, or None."""
         for agent, chosen in kept.choices.items():
             if len(chosen) > kept.positions or max(chosen, default=0) >= actions:
@@ -248,7 +248,7 @@ def by_blocks(
     interrupt.end()
 
 
-def measure(config: Config, console: Console) -> Gains:
+def measure(config: Config, console: Console) -> ActionGaps:
     """Measure what is missing."""
     check_ranges(config)
     variant = parse_variant(config.game)
@@ -257,49 +257,49 @@ def measure(config: Config, console: Console) -> Gains:
         raise ValueError("--agents names nobody: give at least one agent, such as greedy")
     for spec in (config.base, *agents):
         make_agent(spec, variant)
-    gains = Gains(config, variant)
+    gaps = ActionGaps(config, variant)
     for spec in (config.base, *agents):
-        check_file_hash(spec, gains.networks, gains.path)
+        check_file_hash(spec, gaps.networks, gaps.path)
     make_folder(config.output)
     states = draw_positions(variant, config.base, config.positions, config.seed)
     for spec in dict.fromkeys((config.base, *agents)):
-        known = gains.choices.get(spec, [])
+        known = gaps.choices.get(spec, [])
         starts = range(len(known), len(states), BLOCK)
         tasks = [(first, (variant.spec, spec, states[first : first + BLOCK])) for first in starts]
         for _, (actions, seconds) in by_blocks(choose, tasks, config, console, spec):
-            gains.choices.setdefault(spec, []).extend(actions)
-            gains.seconds[spec] = gains.seconds.get(spec, 0.0) + seconds
-            gains.save()
-    pairs = gains.to_play()
+            gaps.choices.setdefault(spec, []).extend(actions)
+            gaps.seconds[spec] = gaps.seconds.get(spec, 0.0) + seconds
+            gaps.save()
+    pairs = gaps.to_play()
     blocks = [pairs[first : first + BLOCK] for first in range(0, len(pairs), BLOCK)]
     tasks_on = []
     for block in blocks:
         rows, actions = (np.array(part) for part in zip(*block, strict=True))
         tasks_on.append((block, (variant.spec, config.base, config.games, states[rows], actions)))
     for block, means in by_blocks(play_on, tasks_on, config, console, "play on"):
-        gains.mean_returns.update(zip(block, means, strict=True))
-        gains.save()
-    return gains
+        gaps.mean_returns.update(zip(block, means, strict=True))
+        gaps.save()
+    return gaps
 
 
 def main(config: Config) -> None:
     """Measure and show."""
     console = Console()
-    gains = measure(config, console)
-    table = Table(title=f"{gains.head['variant']}, against the choices of {config.base}")
+    gaps = measure(config, console)
+    table = Table(title=f"{gaps.head['variant']}, against the choices of {config.base}")
     for head in ("agent", "ms a decision", "chooses otherwise", "gain a decision, in thousandths of a return"):
         table.add_column(head, justify="left" if head == "agent" else "right")
     for spec in dict.fromkeys(split_agent_specs(config.agents)):
-        found = 1000 * gains.of(spec)
+        found = 1000 * gaps.of(spec)
         half = Z95 * found.std(ddof=1) / len(found) ** 0.5
-        otherwise = np.mean(np.array(gains.choices[spec]) != gains.choices[config.base])
-        milliseconds = 1000 * gains.seconds[spec] / len(found)
+        otherwise = np.mean(np.array(gaps.choices[spec]) != gaps.choices[config.base])
+        milliseconds = 1000 * gaps.seconds[spec] / len(found)
         interval = f"{found.mean():+.1f} [{found.mean() - half:+.1f}, {found.mean() + half:+.1f}]"
         if np.count_nonzero(found) < FEW:
             interval = f"{found.mean():+.1f}, too few for an interval"
         table.add_row(spec, f"{milliseconds:.3g}", f"{otherwise:.1%}", interval)
     console.print(table)
-    console.print(f"what was measured is in {gains.path}")
+    console.print(f"what was measured is in {gaps.path}")
 
 
 if __name__ == "__main__":

@@ -133,14 +133,14 @@ class KeptReturns(Struct):
     decisions: Natural = 0
 
 
-class KeptWins(Struct):
-    """The form of the file; see `Wins`."""
+class KeptCooperativeResults(Struct):
+    """The form of the file; see `CooperativeResults`."""
 
     networks: dict[str, str]
     returns: list[KeptReturns]
 
 
-class Wins:
+class CooperativeResults:
     """The returns of the games played, by (agent, variant) and number of the first game of a chunk; kept in a file."""
 
     def __init__(self, path: Path) -> None:
@@ -159,12 +159,12 @@ class Wins:
         if not path.exists():
             return
         try:
-            self._take(read_json(path, KeptWins))
+            self._take(read_json(path, KeptCooperativeResults))
         except ValueError as error:
             hint = "move it away or choose another --output"
             raise ValueError(one_line(f"{one_line(error, 230)}; {hint}")) from None
 
-    def _take(self, saved: KeptWins) -> None:
+    def _take(self, saved: KeptCooperativeResults) -> None:
         """Keep what the file holds, if it can have been played."""
         self.networks = {current_spelling(spec): digits for spec, digits in saved.networks.items()}
         for found in saved.returns:
@@ -250,7 +250,7 @@ class Wins:
         return Estimate(mean, max(0.0, low), min(1.0, high)), len(games)
 
 
-def play(config: Config, console: Console, interrupt: Interrupt | None = None) -> Wins:
+def play(config: Config, console: Console, interrupt: Interrupt | None = None) -> CooperativeResults:
     """Play all that is not yet played; Ctrl-C (or `interrupt`, if given) stops and keeps what is done."""
     check_ranges(config)
     settings = list(variants(config).values())
@@ -258,7 +258,7 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
         for variant in settings:
             make_agent(spec, variant)  # fail before anything is played
     make_folder(config.output)
-    wins = Wins(config.output / "wins.json")
+    wins = CooperativeResults(config.output / "wins.json")
     for spec in config.agents:
         check_file_hash(spec, wins.networks, wins.path)
     tasks, done = [], 0
@@ -288,7 +288,7 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
     return wins
 
 
-def tables(config: Config, wins: Wins) -> Iterator[tuple[str, list[int], list[str], list[list[str]]]]:
+def tables(config: Config, wins: CooperativeResults) -> Iterator[tuple[str, list[int], list[str], list[list[str]]]]:
     """For each agent with results: its spec, the numbers of games of its entries, head and rows of its table."""
     played = variants(config)
     lines = list(dict.fromkeys(line for line, _ in played))
@@ -306,7 +306,7 @@ def tables(config: Config, wins: Wins) -> Iterator[tuple[str, list[int], list[st
             yield agent, counts, head, rows
 
 
-def endings(config: Config, wins: Wins, agent: str) -> tuple[list[str], list[list[str]]] | None:
+def endings(config: Config, wins: CooperativeResults, agent: str) -> tuple[list[str], list[list[str]]] | None:
     """Head and rows of a table of how the games of an agent ended; None where that was not noted."""
     counts = {key: wins.ways(agent, variant.spec) for key, variant in variants(config).items()}
     ways = list(dict.fromkeys(way for found in counts.values() for way in found))
@@ -321,7 +321,7 @@ def endings(config: Config, wins: Wins, agent: str) -> tuple[list[str], list[lis
     return head, rows
 
 
-def show(config: Config, wins: Wins, console: Console) -> None:
+def show(config: Config, wins: CooperativeResults, console: Console) -> None:
     """Print for each agent with results the victories and how games ended, and write all tables to table.md."""
     parts = [f"# {read_spec(config.game).game.title}: victories with 95 % intervals\n"]
     for agent, counts, head, rows in tables(config, wins):

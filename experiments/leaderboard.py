@@ -48,7 +48,7 @@ written by `python -m experiments.leaderboard` from the files in `experiments/re
 
 
 @dataclass(frozen=True)
-class Board:
+class Ladder:
     """One table.
 
     Attributes:
@@ -119,7 +119,7 @@ class Config(WorkerSettings):
     """Neither play nor write; exit with 1 if a page is out of date."""
 
 
-def read(path: Path = LIST) -> tuple[list[Board], list[Board]]:
+def read(path: Path = LIST) -> tuple[list[Ladder], list[Ladder]]:
     """The tables of ratings and those of win rates.
 
     Raises:
@@ -133,32 +133,32 @@ def read(path: Path = LIST) -> tuple[list[Board], list[Board]]:
         found = tomllib.loads(data.decode())
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is damaged: {one_line(error, 150)}") from None
-    boards: dict[str, list[Board]] = {"board": [], "team": []}
+    ladders: dict[str, list[Ladder]] = {"ladder": [], "cooperative": []}
     for kind, entries in found.items():
-        if kind not in boards:
-            raise ValueError(f"{path} has [[{one_line(kind, 40)}]]; it may have [[board]] and [[team]]")
+        if kind not in ladders:
+            raise ValueError(f"{path} has [[{one_line(kind, 40)}]]; it may have [[ladder]] and [[cooperative]]")
         for entry in entries if isinstance(entries, list) else [entries]:
-            boards[kind].append(_board(path, entry))
-    return boards["board"], boards["team"]
+            ladders[kind].append(_ladder(path, entry))
+    return ladders["ladder"], ladders["cooperative"]
 
 
-def _board(path: Path, entry: Any) -> Board:
+def _ladder(path: Path, entry: Any) -> Ladder:
     """A table of the file."""
     name = "a table without a name"
     try:
         settings = in_form(entry, dict[str, Any])
         name = one_line(settings.get("name", name), 40)
-        known = sorted(each.name for each in fields(Board))
+        known = sorted(each.name for each in fields(Ladder))
         if {"players", "options"} & settings.keys():
             raise ValueError(f"players and options are part of game, as in {EXAMPLE!r}")
         if unknown := settings.keys() - set(known):
             raise ValueError(f"no setting {shown(min(unknown), 30)}; it has {listed(known)}")
-        return in_form(settings, Board)
+        return in_form(settings, Ladder)
     except ValueError as error:
         raise ValueError(f"{one_line(path, 80)}: {name} is wrong: {one_line(error, 200)}") from None
 
 
-def origin(board: Board, results: Results, standing: Standings) -> str:
+def origin(ladder: Ladder, results: Results, standing: Standings) -> str:
     """Say how and where a table was played, and with which commands a cell is played again and the table continued."""
     commits = sorted({commit for matchup in results.matchups.values() for commit in matchup.commits})
     machines = sorted({machine for matchup in results.matchups.values() for machine in matchup.machines})
@@ -171,8 +171,8 @@ def origin(board: Board, results: Results, standing: Standings) -> str:
     first, cells = standing.agents[0], [pair for pair in standing.shares if pair[0] != pair[1]]
     one, other = min(cells, key=lambda pair: (pair[0] != first, pair[1] != ANCHOR))
     commands = [
-        f"python -m experiments.reproduce {board.name} {one} {other}",
-        f"python -m experiments.leaderboard --full --only {board.name}",
+        f"python -m experiments.reproduce {ladder.name} {one} {other}",
+        f"python -m experiments.leaderboard --full --only {ladder.name}",
     ]
     lines.append(
         "- To play a cell again in a fresh folder, on the table's deals; to play what the table lacks of its full form:"
@@ -180,47 +180,47 @@ def origin(board: Board, results: Results, standing: Standings) -> str:
     return "\n".join([*lines, "", "```sh", *commands, "```"])
 
 
-def ladder(board: Board, folder: Path) -> tuple[Results, Standings] | None:
-    """The results and standings of a board; None if nothing has been played."""
-    path = folder / board.name / "results.json"
+def results_of(ladder: Ladder, folder: Path) -> tuple[Results, Standings] | None:
+    """The results and standings of a ladder; None if nothing has been played."""
+    path = folder / ladder.name / "results.json"
     if not path.exists():
         return None
     results = Results(path)
-    listed = (*board.agents, *board.slow)
+    listed = (*ladder.agents, *ladder.slow)
     pairs = [(one, other) for one in listed for other in listed if one != other]
     met = [pair for pair in pairs if pair in results.matchups and results.matchups[pair].deals]
     agents = tuple(agent for agent in listed if any(agent in pair for pair in met))
     return (results, standings(results, agents)) if agents else None
 
 
-def ladder_part(board: Board, folder: Path) -> str | None:
-    """The section of a board with ratings; None if nothing has been played."""
-    found = ladder(board, folder)
+def ladder_part(ladder: Ladder, folder: Path) -> str | None:
+    """The section of a ladder with ratings; None if nothing has been played."""
+    found = results_of(ladder, folder)
     if not found:
         return None
     results, standing = found
     columns = list(standing.agents)
     head = [f"`{name}`" if name in columns else name for name in standing.head(columns)]
     text = table(head, [[f"`{agent}`", *standing.row(agent, columns)[1:]] for agent in columns])
-    title = variant_title(results.variant) + (f": {board.about}" if board.about else "")
+    title = variant_title(results.variant) + (f": {ladder.about}" if ladder.about else "")
     others = standing.variant.num_players - 1
     meaning = "against that of the column" if others == 1 else f"in one seat among {others} copies of the column's"
     about = f"Columns with the names of agents: win share of the row's agent {meaning}; par is 1/{others + 1}."
-    agents = tuple(agent for agent in (*board.agents, *board.slow) if agent in columns)
+    agents = tuple(agent for agent in (*ladder.agents, *ladder.slow) if agent in columns)
     if ANCHOR not in agents:
         about += (
             f" 0 is the rating of `{agents[0]}`, since `{ANCHOR}` did not play: do not compare it with other tables'."
         )
-    return f"## {title}\n\n{about}\n\n{text}\n\n{origin(board, results, standing)}"
+    return f"## {title}\n\n{about}\n\n{text}\n\n{origin(ladder, results, standing)}"
 
 
-def team(board: Board, folder: Path) -> str | None:
+def cooperative_part(ladder: Ladder, folder: Path) -> str | None:
     """The tables of win rates of a cooperative game; None if nothing has been played."""
-    path = folder / board.name / "wins.json"
+    path = folder / ladder.name / "wins.json"
     if not path.exists():
         return None
-    config, wins = board.cooperative(folder, True), cooperative.Wins(path)
-    game, players, _ = read_spec(board.game)
+    config, wins = ladder.cooperative(folder, True), cooperative.CooperativeResults(path)
+    game, players, _ = read_spec(ladder.game)
     number = "" if players is None else f", {players} players"
     parts = [f"## {game.title}{number}", "Games won with the agent in every seat, 95 % intervals."]
     for agent, counts, head, rows in cooperative.tables(config, wins):
@@ -228,7 +228,9 @@ def team(board: Board, folder: Path) -> str | None:
         if ended := cooperative.endings(config, wins, agent):
             parts += ["How they ended, where that was noted:", table(*ended)]
         cell = next(variant for variant in cooperative.variants(config).values() if wins.rate(agent, variant))
-        parts.append(f'A cell again:\n\n```sh\npython -m experiments.reproduce {board.name} {agent} "{cell.spec}"\n```')
+        parts.append(
+            f'A cell again:\n\n```sh\npython -m experiments.reproduce {ladder.name} {agent} "{cell.spec}"\n```'
+        )
     commits = sorted({commit for found in wins.commits.values() for commit in found})
     machines = sorted({machine for found in wins.machines.values() for machine in found})
     parts.append(f"- Code: commit {', '.join(commits)}\n- Machine: {'; '.join(machines)}")
@@ -241,20 +243,23 @@ def page(folder: Path = RESULTS, file: Path = LIST) -> str:
     Raises:
         ValueError: a file is damaged.
     """
-    boards, teams = read(file)
-    parts = [*(ladder_part(board, folder) for board in boards), *(team(board, folder) for board in teams)]
+    ladders, cooperative_ladders = read(file)
+    parts = [
+        *(ladder_part(ladder, folder) for ladder in ladders),
+        *(cooperative_part(ladder, folder) for ladder in cooperative_ladders),
+    ]
     return "\n\n".join([HEAD.rstrip(), *([part for part in parts if part] or [NOTHING])]) + "\n"
 
 
 def in_short(folder: Path = RESULTS, file: Path = LIST) -> str:
-    """The README's table: the agents of some boards, without the controls.
+    """The README's table: the agents of some ladders, without the controls.
 
     Raises:
         ValueError: a file is damaged.
     """
     rows = []
-    for board in read(file)[0]:
-        found = ladder(board, folder) if board.readme else None
+    for ladder in read(file)[0]:
+        found = results_of(ladder, folder) if ladder.readme else None
         if found:
             standing = found[1]
             for agent in standing.agents:
@@ -278,15 +283,15 @@ def best(folder: Path = RESULTS, file: Path = LIST) -> str:
     Raises:
         ValueError: a file is damaged.
     """
-    boards, teams = read(file)
+    ladders, cooperative_ladders = read(file)
     rates: dict[str, dict[str, tuple[float, float | None]]] = {}
-    for board in teams:
-        if (path := folder / board.name / "wins.json").exists():
-            wins = cooperative.Wins(path)
+    for ladder in cooperative_ladders:
+        if (path := folder / ladder.name / "wins.json").exists():
+            wins = cooperative.CooperativeResults(path)
             for agent, variant in wins.returns:
                 if rate := wins.rate(agent, parse_variant(variant)):
                     rates.setdefault(variant, {})[agent] = rate[0].mean, wins.seconds(agent, variant)
-    return best_agents((found[1] for board in boards if (found := ladder(board, folder))), rates)
+    return best_agents((found[1] for ladder in ladders if (found := results_of(ladder, folder))), rates)
 
 
 def write_pages(write: bool) -> list[str]:
@@ -308,22 +313,22 @@ def play(
     Raises:
         ValueError: there is no table of a name given.
     """
-    boards, teams = read(file)
-    names = [board.name for board in boards + teams]
+    ladders, cooperative_ladders = read(file)
+    names = [ladder.name for ladder in ladders + cooperative_ladders]
     if unknown := set(config.only) - set(names):
         raise ValueError(f"there is no table {min(unknown)!r}; the tables are {', '.join(names)}")
     with chdir(ROOT), interrupt or Interrupt() as interrupt:  # agents and output are named from there
-        for board in boards + teams:
-            if interrupt.asked or (config.only and board.name not in config.only):
+        for ladder in ladders + cooperative_ladders:
+            if interrupt.asked or (config.only and ladder.name not in config.only):
                 continue
-            if not (board.agents or config.full):
+            if not (ladder.agents or config.full):
                 continue  # the short form has nothing to play there
-            console.print(f"{board.name}:")
-            if board in boards:
-                rated = config.given_to(board.tournament(folder, config.full))
+            console.print(f"{ladder.name}:")
+            if ladder in ladders:
+                rated = config.given_to(ladder.tournament(folder, config.full))
                 tournament.play(rated, console, interrupt)
             else:
-                counted = config.given_to(board.cooperative(folder, config.full))
+                counted = config.given_to(ladder.cooperative(folder, config.full))
                 cooperative.play(counted, console, interrupt)
 
 

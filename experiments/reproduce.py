@@ -36,17 +36,17 @@ class Config(WorkerSettings):
     """Folder for the results, which may not have any yet."""
 
 
-def rated(config: Config, board: leaderboard.Board, console: Console, folder: Path) -> str:
+def rated(config: Config, ladder: leaderboard.Ladder, console: Console, folder: Path) -> str:
     """Play a cell of a table of ratings; what the table has and what came out."""
-    kept = Results(folder / board.name / "results.json")
+    kept = Results(folder / ladder.name / "results.json")
     pair = (config.agent, config.other)
     if pair not in kept.matchups and parse_variant(kept.variant).num_players == 2:
         pair = pair[::-1]
     if pair not in kept.matchups or not kept.matchups[pair].deals:
-        raise ValueError(f"{board.name} has no cell of {config.agent} and {config.other}")
+        raise ValueError(f"{ladder.name} has no cell of {config.agent} and {config.other}")
     before = kept.matchups[pair].shares(len(kept.matchups[pair].deals))
     again = replace(
-        board.tournament(folder, True),
+        ladder.tournament(folder, True),
         agents=pair,
         deals=len(before),
         width=None,
@@ -58,12 +58,12 @@ def rated(config: Config, board: leaderboard.Board, console: Console, folder: Pa
     return f"{what}\ntable: {estimate(before)}\nagain: {estimate(now)}, {same} deals with the same results"
 
 
-def counted(config: Config, board: leaderboard.Board, console: Console, folder: Path) -> str:
+def counted(config: Config, ladder: leaderboard.Ladder, console: Console, folder: Path) -> str:
     """Play a cell of a table of win rates; what the table has and what came out."""
-    kept, variant = cooperative.Wins(folder / board.name / "wins.json"), parse_variant(config.other)
+    kept, variant = cooperative.CooperativeResults(folder / ladder.name / "wins.json"), parse_variant(config.other)
     before = kept.rate(config.agent, variant)
     if before is None:
-        raise ValueError(f"{board.name} has no cell of {config.agent} with {variant.spec}")
+        raise ValueError(f"{ladder.name} has no cell of {config.agent} with {variant.spec}")
     again = cooperative.Config(
         game=variant.spec,
         agents=(config.agent,),
@@ -84,14 +84,16 @@ def main(config: Config, console: Console | None = None, folder: Path = RESULTS)
     """
     check_ranges(config)
     console = console or Console()
-    boards, teams = leaderboard.read()
-    known = {board.name: board for board in boards + teams if any((folder / board.name).glob("*.json"))}
+    ladders, cooperative_ladders = leaderboard.read()
+    known = {
+        ladder.name: ladder for ladder in ladders + cooperative_ladders if any((folder / ladder.name).glob("*.json"))
+    }
     if config.table not in known:
         raise ValueError(f"there is no table {config.table[:60]!r} that has been played; there are {', '.join(known)}")
     if any((config.output / name).exists() for name in ("results.json", "wins.json")):
         raise ValueError(f"{config.output} has results: choose another --output")
-    board = known[config.table]
-    found = (rated if board in boards else counted)(config, board, console, folder)
+    ladder = known[config.table]
+    found = (rated if ladder in ladders else counted)(config, ladder, console, folder)
     console.print(found, markup=False, highlight=False)
 
 

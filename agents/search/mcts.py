@@ -238,7 +238,7 @@ class MCTSAgent:
         self._search = _bound(variant.game)
         temperature = config.prior_temperature
         if np.isfinite(temperature):
-            temperature *= prior_temperature(variant, quick=True)
+            temperature *= prior_temperature(variant, logits_only=True)
         self._params = SearchParams(**{**vars(config), "prior_temperature": temperature})
         self._work = Workspace(
             nodes=new_trees(1, config.simulations, variant),

@@ -3,11 +3,11 @@
 from typing import Annotated, Any
 
 from agents.settings import Range, field_types
+from agents.settings import Share as Share
 
 Count = Annotated[int, Range(1, 10**7)]
 Processes = Annotated[int, Range(1, 1024)]
 Seed = Annotated[int, Range(0, 2**62 - 1)]
-Share = Annotated[float, Range(0, 1)]
 Weight = Annotated[float, Range(0, 1e6)]
 Width = Annotated[int, Range(0, 2**16)]  # of layers of a network, 0 for none
 Widths = Annotated[tuple[int, ...], Range(1, 2**16)]

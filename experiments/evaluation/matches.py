@@ -89,7 +89,7 @@ def win_share_against(variant: Variant, agents: Sequence[Agent], deals: int, fir
     return float(one_against_others(variant, agents, first, deals).mean())
 
 
-def team_win_rate(variant: Variant, agent: Agent, deals: int, first: int = 0) -> float:
+def cooperative_win_rate(variant: Variant, agent: Agent, deals: int, first: int = 0) -> float:
     """Mean return of a cooperative game with the agent in every seat, from deal number `first` on."""
     seeds = deal_seeds(first, deals)
     return float(play_games(variant, [agent], np.zeros((len(seeds), variant.num_players), np.int64), seeds).mean())

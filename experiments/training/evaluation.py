@@ -7,7 +7,7 @@ from agents.networks.agent import NetworkAgent
 from agents.networks.network import PolicyValueNet
 from agents.registry import make_agent
 from agents.settings import Range
-from experiments.evaluation.matches import team_win_rate, win_share_against
+from experiments.evaluation.matches import cooperative_win_rate, win_share_against
 from experiments.training.opponents import PAST
 from samurai_env.core.game import Variant
 
@@ -47,7 +47,7 @@ def evaluate(settings: EvaluationSettings, net: PolicyValueNet, variant: Variant
     """
     agent, deals = NetworkAgent(variant, net), settings.eval_deals
     if variant.game.cooperative:
-        return {"win_rate": team_win_rate(variant, agent, deals, CURVE_DEALS)}
+        return {"win_rate": cooperative_win_rate(variant, agent, deals, CURVE_DEALS)}
     return {
         f"win_share_{spec}": win_share_against(variant, [agent, make_agent(spec, variant)], deals, CURVE_DEALS)
         for spec in settings.eval_opponents

@@ -12,7 +12,7 @@ from agents.networks.files import save_network
 from agents.networks.network import PolicyValueNet
 from agents.registry import make_agent
 from experiments import action_gaps
-from experiments.action_gaps import Config, Gains, draw_positions, main, measure
+from experiments.action_gaps import ActionGaps, Config, draw_positions, main, measure
 from samurai_env import make_variant
 from samurai_env.core.batch import batch_kernels
 from samurai_env.game_batch import GameBatch
@@ -102,7 +102,7 @@ def test_the_table_and_what_is_refused(tmp_path, capsys) -> None:
         measure(settings(tmp_path, agents=("gredy",)), QUIET)
     (tmp_path / "gains.json").write_text("{}")
     with pytest.raises(ValueError, match=r"is damaged: .*missing required field"):
-        Gains(settings(tmp_path), make_variant("samurai_card"))
+        ActionGaps(settings(tmp_path), make_variant("samurai_card"))
 
 
 def test_a_network_that_has_changed_is_refused(tmp_path) -> None:

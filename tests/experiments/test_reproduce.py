@@ -52,7 +52,7 @@ def test_a_cell_of_a_table_of_win_rates(tmp_path):
     variant = next(iter(cooperative.variants(config).values())).spec
     assert sum(wins.ways("random", variant).values()) == 12
     assert wins.seconds("random", variant) > 0
-    kept = cooperative.Wins(tmp_path / "ladder-spirit" / "wins.json")
+    kept = cooperative.CooperativeResults(tmp_path / "ladder-spirit" / "wins.json")
     assert kept.ways("random", variant) == wins.ways("random", variant)
     head, rows = cooperative.endings(config, kept, "random")
     assert head[:2] == ["", "players"]

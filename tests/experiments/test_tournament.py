@@ -271,7 +271,7 @@ def test_the_example_of_the_benchmark_page(tmp_path, monkeypatch):
 # --- Leaderboard ---
 
 SMALL = """
-[[board]]
+[[ladder]]
 name = "ladder-small"
 readme = true
 game = "samurai players=2"
@@ -280,7 +280,7 @@ slow = ["mcts:5"]
 deals = 3
 full_deals = 4
 
-[[board]]
+[[ladder]]
 name = "long"
 about = "long thought"
 game = "samurai players=2"
@@ -290,7 +290,7 @@ deals = 1
 full_deals = 2
 chunk = 1
 
-[[team]]
+[[cooperative]]
 name = "ladder-team"
 game = "samurai_spirit players=1"
 vary = "difficulty"

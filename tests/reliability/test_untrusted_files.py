@@ -12,12 +12,12 @@ from agents.networks.config import NetworkConfig
 from agents.networks.files import load_network, save_network
 from agents.networks.network import PolicyValueNet
 from agents.registry import make_agent
+from experiments.action_gaps import ActionGaps
 from experiments.action_gaps import Config as GainsConfig
-from experiments.action_gaps import Gains
 from experiments.benchmark.page import pages
 from experiments.common.markdown import RESULTS
 from experiments.common.provenance import ROOT
-from experiments.cooperative import Wins
+from experiments.cooperative import CooperativeResults
 from experiments.distill_rollouts import load_positions
 from experiments.evaluation.matchups import Results
 from experiments.search_variants import KeptSpecs
@@ -190,10 +190,10 @@ def test_forged_victories(tmp_path, changes, message) -> None:
     path = tmp_path / "wins.json"
     good = {"agent": "a", "variant": SPIRIT, "commits": [], "machines": [], "chunks": {"0": [1.0, 0.0], "2": [1.0]}}
     path.write_text(json.dumps({"networks": {}, "returns": [good]}))
-    assert Wins(path).returns["a", SPIRIT] == {0: [1.0, 0.0], 2: [1.0]}
+    assert CooperativeResults(path).returns["a", SPIRIT] == {0: [1.0, 0.0], 2: [1.0]}
     path.write_text(json.dumps({"networks": {}, "returns": [{**good, **changes}]}))
     with pytest.raises(ValueError, match=message) as found:
-        Wins(path)
+        CooperativeResults(path)
     assert str(path) in str(found.value)
 
 
@@ -213,17 +213,23 @@ def test_forged_victories(tmp_path, changes, message) -> None:
 def test_forged_gains(tmp_path, changes, message) -> None:
     config = GainsConfig(positions=4, games=2, output=tmp_path)
     (tmp_path / "gains.json").write_bytes(GAINS)
-    assert Gains(config, make_variant("samurai")).mean_returns == {(1, 2): 0.5, (1, 3): -1.0}
+    assert ActionGaps(config, make_variant("samurai")).mean_returns == {(1, 2): 0.5, (1, 3): -1.0}
     (tmp_path / "gains.json").write_text(json.dumps({**json.loads(GAINS), **changes}))
     with pytest.raises(ValueError, match=message):
-        Gains(config, make_variant("samurai"))
+        ActionGaps(config, make_variant("samurai"))
 
 
 @pytest.mark.parametrize("content", [b"[" * 10**5, b"{}", b"[]", b"\xff", b'{"specs": 3}', b""], ids=len)
 def test_damaged_files_are_refused_with_their_names(tmp_path, content) -> None:
     path = tmp_path / "damaged"
     path.write_bytes(content)
-    for read in (Results, Wins, load_positions, lambda p: read_json(p, KeptSpecs), lambda p: load_cards(p, "new")):
+    for read in (
+        Results,
+        CooperativeResults,
+        load_positions,
+        lambda p: read_json(p, KeptSpecs),
+        lambda p: load_cards(p, "new"),
+    ):
         with pytest.raises(ValueError, match="damaged") as found:
             read(path)
         assert len(str(found.value)) < 300
@@ -231,7 +237,7 @@ def test_damaged_files_are_refused_with_their_names(tmp_path, content) -> None:
 
 def test_all_results_of_the_project_are_read() -> None:
     assert all(Results(path).matchups for path in RESULTS.glob("*/results.json"))
-    assert all(Wins(path).returns for path in RESULTS.glob("*/wins.json"))
+    assert all(CooperativeResults(path).returns for path in RESULTS.glob("*/wins.json"))
     assert all(read_json(path, KeptSpecs).specs for path in RESULTS.glob("*/specs.json"))
 
 

@@ -36,11 +36,11 @@ from agents.networks.files import load_network, save_network
 from agents.networks.network import PolicyValueNet
 from agents.registry import make_agent
 from experiments import leaderboard
+from experiments.action_gaps import ActionGaps
 from experiments.action_gaps import Config as GainsConfig
-from experiments.action_gaps import Gains
 from experiments.benchmark import page as speed_page
 from experiments.common import markdown as pages
-from experiments.cooperative import Wins
+from experiments.cooperative import CooperativeResults
 from experiments.distill_rollouts import load_positions
 from experiments.evaluation.matchups import Results
 from experiments.search_variants import KeptSpecs
@@ -202,7 +202,9 @@ class Readers:
             ),
             "results": lambda: Reader(self.file("results.json", Results), kept("*/results.json"), json_spoiled),
             "wins": lambda: Reader(
-                self.file("wins.json", Wins), [short_wins(data) for data in kept("*/wins.json")], json_spoiled
+                self.file("wins.json", CooperativeResults),
+                [short_wins(data) for data in kept("*/wins.json")],
+                json_spoiled,
             ),
             "specs": lambda: Reader(
                 self.file("specs.json", lambda path: read_json(path, KeptSpecs)), kept("*/specs.json"), json_spoiled
@@ -263,7 +265,7 @@ class Readers:
 
     def gains(self, path: Path) -> object:
         """Go on from a file of gains."""
-        return Gains(GainsConfig(positions=4, games=2, output=path.parent), make_variant("samurai"))
+        return ActionGaps(GainsConfig(positions=4, games=2, output=path.parent), make_variant("samurai"))
 
     def network(self, data: bytes) -> object:
         """Load a network from card and weights."""

@@ -15,7 +15,7 @@ from agents.arena import play_games
 from agents.heuristics import ActionFeatures
 from agents.networks.sampling import sample
 from agents.registry import make_agent
-from experiments.evaluation.matches import one_against_others, rotations, team_win_rate, win_share_against
+from experiments.evaluation.matches import cooperative_win_rate, one_against_others, rotations, win_share_against
 from samurai_env import find_game, make_variant, parse_variant
 from samurai_env.agent_api import decision_keys
 from samurai_env.core.bits import pick_legal
@@ -346,7 +346,7 @@ def of_agents(variant: Variant, rng: random.Random) -> Iterator[EntryPoint]:
     yield EntryPoint("one_against_others", one_against_others, played, counts=many)
     yield EntryPoint("win_share_against", win_share_against, played, counts=many)
     team: Right = {"variant": lambda: variant, "agent": lambda: agents()[0], "first": lambda: 0, "deals": lambda: 1}
-    yield EntryPoint("team_win_rate", team_win_rate, team, counts=many)
+    yield EntryPoint("cooperative_win_rate", cooperative_win_rate, team, counts=many)
     steps: Right = {"seeds": lambda: keys, "steps": lambda: states["steps"].copy(), "salt": lambda: 1}
     yield EntryPoint("decision_keys", decision_keys, steps)
     picked: Right = {"rng": lambda: stream(1), "actions": lambda: np.zeros(3, np.int64)}

@@ -39,7 +39,7 @@ TRAINING: dict[str, Any] = {
     "checkpoint_every": 1,
 }
 TRAINING |= {"eval_every": 2, "eval_deals": 2, "total_steps": 128 * 6, "device": "cpu"}
-BOARD = """[[board]]
+LADDER = """[[ladder]]
 name = "small"
 game = "samurai players=2"
 agents = ["random", "greedy"]
@@ -124,7 +124,7 @@ def met(folder: Path) -> object:
 def lead(folder: Path) -> None:
     """Play a leaderboard."""
     tournament.SAVE = 0.0
-    (folder / "list.toml").write_text(BOARD, encoding="utf-8")
+    (folder / "list.toml").write_text(LADDER, encoding="utf-8")
     leaderboard.play(leaderboard.Config(processes=1), QUIET, folder, folder / "list.toml")
 
 
