@@ -1,6 +1,7 @@
 """The games of a tournament so far, kept in a JSON file with all that is needed to repeat them."""
 
 import json
+import math
 import platform
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -216,7 +217,9 @@ def _current(found: dict[str, Any]) -> dict[str, Any]:
 def _impossible_share(row: list[float]) -> float | None:
     """The first share that is not that of a loser or of one of so many winners; None if there is none."""
     possible = (0.0, *(1 / winners for winners in range(1, len(row) + 1)))
-    return next((share for share in row if all(abs(share - value) >= SAME_SHARE for value in possible)), None)
+    return next(
+        (share for share in row if not any(math.isclose(share, value, rel_tol=SAME_SHARE) for value in possible)), None
+    )
 
 
 def _as_json(pair: Pair, matchup: Matchup) -> dict[str, Any]:
