@@ -6,10 +6,11 @@ A wheel holds them inside of `samurai_env` (see `setup.py`), under the same name
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
+from importlib.abc import InspectLoader, Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent  # of the clone
 PREFIX = __name__.rpartition(".")[0] + "."
@@ -34,6 +35,13 @@ class _Alias(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         assert module.__spec__ is not None
         module.__spec__ = module.__spec__.loader_state
+
+    def get_code(self, name: str) -> CodeType | None:
+        """The code of a program, for `python -m samurai_env.experiments.NAME` as in the wheel."""
+        found = find_spec(name.removeprefix(PREFIX))
+        assert found is not None
+        assert isinstance(found.loader, InspectLoader)
+        return found.loader.get_code(found.name)
 
 
 def alias(folder: str) -> None:

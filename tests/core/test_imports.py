@@ -178,3 +178,10 @@ def test_public_names_are_described(name) -> None:
     assert module.__doc__, name
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     assert undescribed(ast.parse(source), name) == []
+
+
+def test_a_program_runs_under_the_name_that_it_has_in_the_wheel(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "samurai_env.experiments.tournament", "--help"]
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert shown.returncode == 0, shown.stderr
+    assert "duplicate deals" in shown.stdout
