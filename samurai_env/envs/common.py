@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 
 from samurai_env.core.checks import checked_seed
 from samurai_env.core.game import Variant, find_game
@@ -15,6 +16,7 @@ from samurai_env.position import Position
 REWARDS = ("result", "shaped")
 ILLEGAL_REWARD = -1.0  # for the seat whose illegal action ends a game, as in PettingZoo's classic games
 RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
+RESET_OPTIONS = ("reset_mask", "desynchronize")  # of vector environments
 
 
 def variant_from_keywords(environment: type, game: str, num_players: int | None, options: dict[str, Any]) -> Variant:
@@ -57,6 +59,34 @@ def checked_options(options: Mapping[str, Any] | None) -> Mapping[str, Any]:
     if not isinstance(options, Mapping):
         raise TypeError(f"the options of reset are a dict or None, not {shown(options)}")
     return options
+
+
+def checked_reset_mask(options: Mapping[str, Any], num_envs: int, ready: bool) -> np.ndarray | None:
+    """Which games a vector environment is to reset, bool (num_envs,); None for all.
+
+    Args:
+        options: those of `reset`.
+        num_envs: the number of games.
+        ready: whether all of them have been reset before.
+
+    Raises:
+        ResetNeeded: a mask that leaves out games at the first reset.
+        TypeError: a mask that is not an array of bool.
+        ValueError: a mask of another shape, or an unknown option.
+    """
+    for name in options:
+        if name not in RESET_OPTIONS:
+            raise ValueError(f"the options of reset are {', '.join(RESET_OPTIONS)}, not {shown(name)}")
+    if "reset_mask" not in options:
+        return None
+    mask = options["reset_mask"]
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+        raise TypeError(f"reset_mask is a NumPy array of bool, not {getattr(mask, 'dtype', type(mask))}")
+    if mask.shape != (num_envs,):
+        raise ValueError(f"reset_mask has shape {mask.shape}, not ({num_envs},)")
+    if not ready and not mask.all():
+        raise ResetNeeded("the first reset is of all games")
+    return mask
 
 
 def check_render_mode(mode: str | None) -> None:

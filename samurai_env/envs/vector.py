@@ -27,6 +27,7 @@ from samurai_env.envs.common import (
     check_choice,
     check_render_mode,
     checked_options,
+    checked_reset_mask,
     ending,
     random_seed,
     render,
@@ -43,7 +44,6 @@ MODES = {
     AutoresetMode.DISABLED: batch.DISABLED,
 }
 MAX_GAMES, MAX_THREADS = 2**31 - 1, 256
-RESET_OPTIONS = ("reset_mask", "desynchronize")
 Seen = dict[str, np.ndarray] | np.ndarray
 Outcome = tuple[Seen, dict[str, Any]]
 Step = tuple[Seen, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
@@ -277,20 +277,8 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
 
     def _chosen(self, options: Mapping[str, Any]) -> np.ndarray:
         """Rows to reset; raises as `reset`."""
-        for name in options:
-            if name not in RESET_OPTIONS:
-                raise ValueError(f"the options of reset are {', '.join(RESET_OPTIONS)}, not {shown(name)}")
-        if "reset_mask" in options:
-            mask = options["reset_mask"]
-            if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-                raise TypeError(f"reset_mask is a NumPy array of bool, not {getattr(mask, 'dtype', type(mask))}")
-            if mask.shape != (self.num_envs,):
-                raise ValueError(f"reset_mask has shape {mask.shape}, not ({self.num_envs},)")
-            rows = np.flatnonzero(mask)
-            if not self._ready and len(rows) < self.num_envs:
-                raise ResetNeeded("the first reset is of all games")
-            return rows
-        return self._rows
+        mask = checked_reset_mask(options, self.num_envs, self._ready)
+        return self._rows if mask is None else np.flatnonzero(mask)
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         """The seed of each game; raises as `reset`."""

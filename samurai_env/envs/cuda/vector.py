@@ -13,7 +13,14 @@ from samurai_env.core import batch
 from samurai_env.core.batch import StepBuffers
 from samurai_env.core.checks import checked_integer, checked_seed
 from samurai_env.core.texts import shown
-from samurai_env.envs.common import REWARDS, check_choice, checked_options, random_seed, variant_from_keywords
+from samurai_env.envs.common import (
+    REWARDS,
+    check_choice,
+    checked_options,
+    checked_reset_mask,
+    random_seed,
+    variant_from_keywords,
+)
 from samurai_env.envs.cuda.compiled.all_seats import (
     GO_ON,
     KEPT,
@@ -29,7 +36,7 @@ from samurai_env.envs.cuda.compiled.all_seats import (
 )
 from samurai_env.envs.cuda.toolkit import check_gpu, on_gpu
 from samurai_env.envs.spaces import OBSERVATIONS, observation_space
-from samurai_env.envs.vector import MODES, RESET_OPTIONS
+from samurai_env.envs.vector import MODES
 from samurai_env.position import IllegalActionError
 
 MAX_GAMES = 2**26
@@ -183,9 +190,6 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _seeding(self, seed: Any, options: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
         """What happens to each game, and the seeds; raises as `reset`."""
-        for name in options:
-            if name not in RESET_OPTIONS:
-                raise ValueError(f"the options of reset are {', '.join(RESET_OPTIONS)}, not {shown(name)}")
         count = self.num_envs
         how, seeds = np.full(count, NEXT, np.int8), np.zeros(count, np.uint64)
         if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, (str, bytes, bytearray)):
@@ -197,14 +201,8 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         elif seed is not None:
             checked_seed(checked_seed(seed) + count - 1)
             how[:], seeds = SEEDED, np.uint64(seed) + np.arange(count, dtype=np.uint64)
-        mask = options.get("reset_mask")
+        mask = checked_reset_mask(options, count, self._ready)
         if mask is not None:
-            if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-                raise TypeError(f"reset_mask is a NumPy array of bool, not {getattr(mask, 'dtype', type(mask))}")
-            if mask.shape != (count,):
-                raise ValueError(f"reset_mask has shape {mask.shape}, not ({count},)")
-            if not self._ready and not mask.all():
-                raise ResetNeeded("the first reset is of all games")
             how[~mask] = KEPT
         return how, seeds
 
