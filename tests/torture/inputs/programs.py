@@ -24,6 +24,7 @@ from safetensors.torch import load_file
 from agents.networks.cards import read_card
 from agents.networks.files import load_network
 from experiments import action_gaps, distill_rollouts, leaderboard, tournament
+from experiments.common.cli import report_unless_raised_again
 from experiments.train_ppo import train
 from experiments.training.config import Config as TrainConfig
 from samurai_env import Position, make_variant
@@ -211,6 +212,7 @@ def start(work: Callable[[], object], told: Path) -> int:
     status = 2
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        threading.excepthook = report_unless_raised_again
         with told.open("w", encoding="utf-8") as file:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)
