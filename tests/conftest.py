@@ -27,7 +27,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # before torch is loaded: threads of se
 
 def pytest_configure(config: pytest.Config) -> None:
     """Bound the memory of a worker (Linux tells how much a process has)."""
-    if "PYTEST_XDIST_WORKER" in os.environ and sys.platform == "linux":
+    if hasattr(config, "workerinput") and sys.platform == "linux":  # not a pytest that a test starts
         config.pluginmanager.register(Renewal(config))
 
 
