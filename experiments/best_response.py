@@ -37,7 +37,7 @@ from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import read_json
 
 BLOCK = 50  # deals between two writes
-# What decides how good the exploiters become
+# Settings that decide how good the exploiters become
 FIXED = ("target", "total_steps", "learning_rate", "ent_coef", "num_envs", "hidden", "graph_width", "heuristic_prior")
 
 
@@ -141,8 +141,8 @@ class Shares:
             return
         kept = read_json(self.path, KeptShares)
         if kept.settings != self.settings:
-            names = sorted(name for name, _ in kept.settings.items() ^ self.settings.items())
-            other = ", ".join(f"{name} {kept.settings.get(name, 'not noted')}" for name in dict.fromkeys(names))
+            names = sorted({name for name, _ in kept.settings.items() ^ self.settings.items()})
+            other = ", ".join(f"{name} {kept.settings.get(name, 'not noted')}" for name in names)
             raise ValueError(one_line(f"{self.path} was measured with {other}; choose another --output"))
         for name, rows in kept.shares.items():
             if any(len(row) != variant.num_players for row in rows):

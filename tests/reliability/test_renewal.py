@@ -11,11 +11,10 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere workers run their tests themselves")
 
 CONFTEST = """
-import os
 from tests.common.renewal import Renewal, resident
 
 def pytest_configure(config):
-    if "PYTEST_XDIST_WORKER" in os.environ:
+    if hasattr(config, "workerinput"):
         config.pluginmanager.register(Renewal(config, limit=resident() + 100))
 """
 TESTS = """

@@ -13,7 +13,7 @@ from agents.networks.files import load_network, save_network
 from agents.networks.network import PolicyValueNet
 from agents.registry import make_agent
 from experiments.action_gaps import ActionGaps
-from experiments.action_gaps import Config as GainsConfig
+from experiments.action_gaps import Config as ActionGapsConfig
 from experiments.benchmark.page import pages
 from experiments.common.markdown import RESULTS
 from experiments.common.provenance import ROOT
@@ -211,7 +211,7 @@ def test_forged_victories(tmp_path, changes, message) -> None:
     ],
 )
 def test_forged_gains(tmp_path, changes, message) -> None:
-    config = GainsConfig(positions=4, games=2, output=tmp_path)
+    config = ActionGapsConfig(positions=4, games=2, output=tmp_path)
     (tmp_path / "gains.json").write_bytes(GAINS)
     assert ActionGaps(config, make_variant("samurai")).mean_returns == {(1, 2): 0.5, (1, 3): -1.0}
     (tmp_path / "gains.json").write_text(json.dumps({**json.loads(GAINS), **changes}))

@@ -37,7 +37,7 @@ from agents.networks.network import PolicyValueNet
 from agents.registry import make_agent
 from experiments import leaderboard
 from experiments.action_gaps import ActionGaps
-from experiments.action_gaps import Config as GainsConfig
+from experiments.action_gaps import Config as ActionGapsConfig
 from experiments.benchmark import page as speed_page
 from experiments.common import markdown as pages
 from experiments.cooperative import CooperativeResults
@@ -265,7 +265,7 @@ class Readers:
 
     def gains(self, path: Path) -> object:
         """Go on from a file of gains."""
-        return ActionGaps(GainsConfig(positions=4, games=2, output=path.parent), make_variant("samurai"))
+        return ActionGaps(ActionGapsConfig(positions=4, games=2, output=path.parent), make_variant("samurai"))
 
     def network(self, data: bytes) -> object:
         """Load a network from card and weights."""
