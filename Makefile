@@ -36,7 +36,7 @@ TRAIN ?= --graph-width 16 --hidden 64 --num-envs 128 --num-steps 64 --minibatch-
 
 train: install  ## train a 2-player network from nothing for MINUTES=3, then let it meet random and greedy
 	@if [ -e $(RUN)/checkpoint.safetensors ]; then resume=--resume; fi; \
-	set -x; $(PY) -m experiments.train_ppo --run $(RUN) $(TRAIN) $(if $(TOTAL_STEPS),--total-steps $(TOTAL_STEPS),--minutes $(MINUTES)) $$resume
+	set -x; $(PY) -m experiments.train_ppo --run $(RUN) $(TRAIN) $(if $(TOTAL_TIMESTEPS),--total-timesteps $(TOTAL_TIMESTEPS),--minutes $(MINUTES)) $$resume
 	@rm -rf $(RUN)/tournament
 	$(PY) -m experiments.tournament --agents random greedy ppo:$(RUN) --deals 200 --output $(RUN)/tournament
 	@echo "curve:  $(RUN)/curve.png   (all metrics: $(VENV)/bin/tensorboard --logdir $(RUN))"

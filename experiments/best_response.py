@@ -1,6 +1,6 @@
 """How much can be won against an agent by somebody who knows it? Exploiters are trained against it, or search.
 
-    python -m experiments.best_response --target ppo:weights/samurai-2.safetensors --total-steps 5000000
+    python -m experiments.best_response --target ppo:weights/samurai-2.safetensors --total-timesteps 5000000
 
 Each exploiter sits in one seat, the target in all others, on duplicate deals that no training plays. What one of them
 wins is a lower bound of what the best response wins; that of the best of several is a little too high, since it is
@@ -30,6 +30,7 @@ from experiments.common.ranges import Count, check_ranges
 from experiments.evaluation.matches import Estimate, estimate, one_against_others
 from experiments.train_ppo import train
 from experiments.training.config import Config as Training
+from experiments.training.config import current_names
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line
@@ -38,7 +39,16 @@ from samurai_env.files.json_reader import read_json
 
 BLOCK = 50  # deals between two writes
 # Settings that decide how good the exploiters become
-FIXED = ("target", "total_steps", "learning_rate", "ent_coef", "num_envs", "hidden", "graph_width", "heuristic_prior")
+FIXED = (
+    "target",
+    "total_timesteps",
+    "learning_rate",
+    "ent_coef",
+    "num_envs",
+    "hidden",
+    "graph_width",
+    "heuristic_prior",
+)
 
 
 @dataclass
@@ -49,7 +59,7 @@ class Config:
     """Spec of the agent to be exploited."""
     game: GameSpec = "samurai"
     """The game with its number of players and options."""
-    total_steps: Count = 5_000_000
+    total_timesteps: Count = 5_000_000
     """Decisions that each exploiter learns from."""
     seeds: Annotated[int, Range(0, 100)] = 3
     """Exploiters to train, with the seeds 1, 2, ...; 0 for search alone."""
@@ -100,7 +110,7 @@ def training(config: Config, seed: int) -> Training:
         run=run,
         resume=run.exists(),
         game=config.game,
-        total_steps=config.total_steps,
+        total_timesteps=config.total_timesteps,
         learning_rate=config.learning_rate,
         ent_coef=config.ent_coef,
         num_envs=config.num_envs,
@@ -140,9 +150,10 @@ class Shares:
         if not self.path.exists():
             return
         kept = read_json(self.path, KeptShares)
-        if kept.settings != self.settings:
-            names = sorted({name for name, _ in kept.settings.items() ^ self.settings.items()})
-            other = ", ".join(f"{name} {kept.settings.get(name, 'not noted')}" for name in names)
+        settings = current_names(kept.settings)
+        if settings != self.settings:
+            names = sorted({name for name, _ in settings.items() ^ self.settings.items()})
+            other = ", ".join(f"{name} {settings.get(name, 'not noted')}" for name in names)
             raise ValueError(one_line(f"{self.path} was measured with {other}; choose another --output"))
         for name, rows in kept.shares.items():
             if any(len(row) != variant.num_players for row in rows):

@@ -1,6 +1,6 @@
 """Train a network by self-play with PPO (Schulman et al., 2017) and action masks.
 
-    python -m experiments.train_ppo --game samurai players=2 --total-steps 3000000 --run runs/first
+    python -m experiments.train_ppo --game samurai players=2 --total-timesteps 3000000 --run runs/first
 
 One network plays every seat of many games at once; the method is `experiments.training.ppo`. Ctrl-C finishes the
 update, saves and stops; --resume continues exactly from there. With --minutes the run has its length by the clock, and
@@ -41,7 +41,7 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
         checkpoint.load(learner)
         done, total = learner.length()
         console.print(
-            f"{config.run} is done, with {learner.steps:,} steps: a larger --total-steps or --minutes continues it"
+            f"{config.run} is done, with {learner.steps:,} steps: a larger --total-timesteps or --minutes continues it"
             if done >= total
             else f"going on from {learner.steps:,} steps in {config.run}"
         )

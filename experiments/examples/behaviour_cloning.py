@@ -46,7 +46,7 @@ class Config:
     """Folder of the dataset."""
     run: Path = Path("runs/cloned")
     """Folder for the network."""
-    total_steps: Annotated[int, Range(1, 10**12)] = 5_000_000
+    total_timesteps: Annotated[int, Range(1, 10**12)] = 5_000_000
     """Decisions to learn from; beyond the dataset's number it is gone through again."""
     init_from: Path | None = None
     """Go on from this network of the same form."""
@@ -98,12 +98,14 @@ def train(
         net.standardize(next(dataset.torch_batches(20_000, COLUMNS, config.seed, shards))["observation"])
     optimizer = torch.optim.AdamW(net.parameters(), config.learning_rate, fused=True)
     seen = 0
-    with interrupt or Interrupt() as interrupt, progress_bar(console, "decisions", config.total_steps) as bar:
-        while seen < config.total_steps and not interrupt.asked:
+    with interrupt or Interrupt() as interrupt, progress_bar(console, "decisions", config.total_timesteps) as bar:
+        while seen < config.total_timesteps and not interrupt.asked:
             epoch = config.seed + seen
             for batch in dataset.torch_batches(config.minibatch_size, COLUMNS, epoch, shards):
                 for group in optimizer.param_groups:
-                    group["lr"] = config.learning_rate * min(1.0, seen / 50_000 + 0.01, 1.0 - seen / config.total_steps)
+                    group["lr"] = config.learning_rate * min(
+                        1.0, seen / 50_000 + 0.01, 1.0 - seen / config.total_timesteps
+                    )
                 with torch.autocast("cpu", torch.bfloat16, supports_bfloat16()):
                     log_probs, values = net(batch["observation"], batch["action_mask"])
                 own = values[:, 0]  # values are seat-relative: the seat that decides comes first
@@ -113,7 +115,7 @@ def train(
                 optimizer.step()
                 seen += len(own)
                 bar(seen, f"loss {loss.item():.3f}")
-                if seen >= config.total_steps or interrupt.asked:
+                if seen >= config.total_timesteps or interrupt.asked:
                     break
     return net.eval(), seen
 

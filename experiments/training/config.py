@@ -28,7 +28,7 @@ class RunSettings:
     resume: bool = False
     """Continue from the checkpoint in `run`."""
     minutes: Annotated[float | None, Range(0, 1e6, above=True)] = None
-    """Length of the run by the clock, evaluations included, in place of --total-steps."""
+    """Length of the run by the clock, evaluations included, in place of --total-timesteps."""
     checkpoint_every: Count = 20
     """Updates between two checkpoints."""
     game: GameSpec = "samurai"
@@ -113,6 +113,7 @@ RENAMED = {
     "spatial": "spatial_width",
     "teacher": "expert",
     "teacher_steps": "imitation_steps",
+    "total_steps": "total_timesteps",
     "trust": "prior_weight",
     "value_weight": "vf_coef",
 }
@@ -121,9 +122,10 @@ REMOVED = {"privileged": False, "auxiliary": 0.0}  # with what they were when of
 
 def current_names(saved: Mapping[str, Any]) -> dict[str, Any]:
     """Saved settings under their present names."""
+    renamed = dict(RENAMED)
     if "eval_opponents" in saved:
-        return dict(saved)
-    return {RENAMED.get(name, name): value for name, value in saved.items()}
+        del renamed["opponents"]
+    return {renamed.get(name, name): value for name, value in saved.items()}
 
 
 def flag_hints() -> dict[str, str]:

@@ -33,7 +33,7 @@ LEAST_LOG_PROB = -50.0  # in the loss; the exponential of what would be denormal
 class PPOSettings:
     """Settings of the algorithm."""
 
-    total_steps: Annotated[int, Range(1, 10**12)] = 3_000_000
+    total_timesteps: Annotated[int, Range(1, 10**12)] = 3_000_000
     """Decisions to learn from, over all games; the last update may go beyond."""
     num_envs: Count = 256
     """Games played at once."""
@@ -257,7 +257,7 @@ class PPO:
 
     def length(self) -> tuple[int, int]:
         """How much of the run is done, of how much; the learning rate and the entropy bonus fall with it."""
-        return self.steps, self.settings.total_steps
+        return self.steps, self.settings.total_timesteps
 
     def update(self) -> dict[str, float]:
         """Learn from the rollout; the means of the metrics."""

@@ -240,7 +240,7 @@ def test_every_metric_of_training_is_explained(tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     config = train_ppo.Config(
-        run=tmp_path, total_steps=256, num_envs=8, num_steps=32, minibatch_size=128, update_epochs=1, hidden=(8,)
+        run=tmp_path, total_timesteps=256, num_envs=8, num_steps=32, minibatch_size=128, update_epochs=1, hidden=(8,)
     )
     config.eval_every, config.eval_deals, config.device = 1, 2, "cpu"
     train_ppo.train(config, Console(quiet=True))

@@ -28,7 +28,7 @@ def games(tmp_path_factory):
 
 def settings(games, **changes):
     form = {"hidden": (16,), "graph_width": 16, "minibatch_size": 64}
-    return Config(**{"dataset": games.folder, "total_steps": 8000, **form} | changes)
+    return Config(**{"dataset": games.folder, "total_timesteps": 8000, **form} | changes)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def cloned(games, tmp_path_factory):
 
 
 def test_it_learns_what_was_chosen(games, cloned):
-    new, _ = train(settings(games, total_steps=64), games, QUIET)
+    new, _ = train(settings(games, total_timesteps=64), games, QUIET)
     plain, _ = train(settings(games, graph_width=0), games, QUIET)
     assert min(accuracy(cloned[1], games), accuracy(plain, games)) > accuracy(new, games) + 0.1
 
@@ -58,7 +58,7 @@ def test_it_repeats_and_goes_on(games, cloned):
     config, net = cloned
     again, _ = train(settings(games), games, QUIET)
     assert all(torch.equal(*pair) for pair in zip(net.parameters(), again.parameters()))
-    more, steps = train(settings(games, init_from=config.run, total_steps=2000, learning_rate=1e-3), games, QUIET)
+    more, steps = train(settings(games, init_from=config.run, total_timesteps=2000, learning_rate=1e-3), games, QUIET)
     assert 2000 <= steps < 2064 and accuracy(more, games) > accuracy(net, games) - 0.01
     with pytest.raises(ValueError, match=r"does not fit: hidden \(16,\) instead of \(8,\)"):
         train(settings(games, init_from=config.run, hidden=(8,)), games, QUIET)
@@ -69,7 +69,7 @@ def test_impossible_settings(games, tmp_path):
         ({"dataset": tmp_path}, "there is no dataset"),
         ({"eval_opponent": "gredy"}, "did you mean 'greedy'"),
         ({"graph_width": -1}, "--graph-width is from 0"),
-        ({"total_steps": 0}, "--total-steps is from 1"),
+        ({"total_timesteps": 0}, "--total-timesteps is from 1"),
     ):
         with pytest.raises((ValueError, FileNotFoundError), match=text):
             behaviour_cloning.main(settings(games, run=tmp_path / "none", **changes))

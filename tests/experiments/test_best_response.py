@@ -16,6 +16,9 @@ def test_a_file_of_other_settings_is_refused_with_their_names(tmp_path: Path) ->
     shares.save()
     assert Shares(config, variant).settings == shares.settings
     kept = json.loads(shares.path.read_text())
+    kept["settings"]["total_steps"] = kept["settings"].pop("total_timesteps")  # its name before version 0.2
+    shares.path.write_text(json.dumps(kept))
+    assert Shares(config, variant).settings == shares.settings
     del kept["settings"]["graph_width"]
     kept["settings"]["ent_coef"] = "0.5"
     shares.path.write_text(json.dumps(kept))

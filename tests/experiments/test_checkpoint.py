@@ -30,7 +30,7 @@ class Killed(BaseException):
 
 
 def settings(run, updates=3, **changes):
-    return small(run, **{"total_steps": updates * UPDATE, "ema_decay": 0.5, **changes})
+    return small(run, **{"total_timesteps": updates * UPDATE, "ema_decay": 0.5, **changes})
 
 
 def kept(run):

@@ -60,7 +60,7 @@ def test_the_network_chooses_by_that_and_ppo_goes_on_from_it(learned, tmp_path):
     saved = load_network(run)
     assert all(torch.equal(one, other) for one, other in zip(net.parameters(), saved.parameters(), strict=True))
     form = {"hidden": (16,), "action_width": 16, "heuristic_prior": True, "game": "samurai_card"}
-    learner = train(small(tmp_path, **form, init_from=run, total_steps=256), QUIET)
+    learner = train(small(tmp_path, **form, init_from=run, total_timesteps=256), QUIET)
     assert torch.isfinite(torch.cat([p.flatten() for p in learner.net.parameters()])).all()
     assert learner.origin["steps"] > 1200
 
@@ -68,11 +68,11 @@ def test_the_network_chooses_by_that_and_ppo_goes_on_from_it(learned, tmp_path):
 def test_values_are_learned_and_choices_stay_to_the_bit(learned, tmp_path):
     run, net = learned
     form = {"hidden": (16,), "action_width": 16, "heuristic_prior": True, "game": "samurai_card"}
-    learner = train(small(tmp_path / "values", **form, init_from=run, values_only=True, total_steps=512), QUIET)
+    learner = train(small(tmp_path / "values", **form, init_from=run, values_only=True, total_timesteps=512), QUIET)
     before, after = net.state_dict(), learner.mean_net.state_dict()
     changed = {name.split(".")[0] for name in before if not torch.equal(before[name], after[name])}
     assert changed == {"body", "value"}
-    again = train(small(tmp_path / "all", **form, init_from=run, total_steps=512), QUIET)
+    again = train(small(tmp_path / "all", **form, init_from=run, total_timesteps=512), QUIET)
     assert not torch.equal(again.mean_net.policy.weight, net.policy.weight)
     with pytest.raises(ValueError, match="reads its hidden layers"):
         train(small(tmp_path / "no", **form, init_from=tmp_path / "all", values_only=True), QUIET)

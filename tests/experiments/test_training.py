@@ -95,23 +95,23 @@ def test_values_by_seat_and_back():
 
 def test_same_seed_same_network_and_resume_goes_on_exactly(tmp_path):
     console, steps = Console(quiet=True), 8 * 16
-    straight = train(small(tmp_path / "straight", total_steps=4 * steps), console)
-    again = train(small(tmp_path / "again", total_steps=4 * steps), console)
+    straight = train(small(tmp_path / "straight", total_timesteps=4 * steps), console)
+    again = train(small(tmp_path / "again", total_timesteps=4 * steps), console)
     assert torch.equal(weights(straight), weights(again))
-    # Schedules look at total_steps, so the first half is stopped by hand.
-    halves = Learner(small(tmp_path / "halves", total_steps=4 * steps))
+    # Schedules look at total_timesteps, so the first half is stopped by hand.
+    halves = Learner(small(tmp_path / "halves", total_timesteps=4 * steps))
     for _ in range(2):
         halves.collect()
         halves.update()
     checkpoint.save(halves)
-    resumed = train(small(tmp_path / "halves", total_steps=4 * steps, resume=True), console)
+    resumed = train(small(tmp_path / "halves", total_timesteps=4 * steps, resume=True), console)
     assert resumed.updates == 4
     assert torch.equal(weights(straight), weights(resumed))
 
 
 def test_imitation_learns_the_experts_choice_and_then_stops(tmp_path):
     steps = 8 * 16
-    learner = Learner(small(tmp_path, expert="greedy", imitation_steps=12 * steps, total_steps=20 * steps))
+    learner = Learner(small(tmp_path, expert="greedy", imitation_steps=12 * steps, total_timesteps=20 * steps))
     losses = []
     while learner.imitating:
         states = learner.env.states.copy()
@@ -173,9 +173,9 @@ def test_a_search_teaches_how_often_it_tried_each_action(spec, threads, tmp_path
 
 
 def test_a_network_that_teaches_itself_keeps_its_choices_and_learns_what_to_expect(tmp_path):
-    train(small(tmp_path / "first", heuristic_prior=True, total_steps=512), Console(quiet=True))
+    train(small(tmp_path / "first", heuristic_prior=True, total_timesteps=512), Console(quiet=True))
     spec = f"ppo:{tmp_path / 'first'}"
-    again = {"init_from": tmp_path / "first", "expert": spec, "imitation_steps": 40_000, "total_steps": 40_000}
+    again = {"init_from": tmp_path / "first", "expert": spec, "imitation_steps": 40_000, "total_timesteps": 40_000}
     large = {"num_envs": 32, "num_steps": 128, "minibatch_size": 512, "learning_rate": 3e-3}
     learner = Learner(small(tmp_path, heuristic_prior=True, gae_lambda=1.0, vf_coef=5.0, **large, **again))
     states = learner.env.states.copy()
@@ -194,7 +194,7 @@ def test_a_network_that_teaches_itself_keeps_its_choices_and_learns_what_to_expe
 
 def test_expert_iteration_learns_from_the_choices_of_its_own_search(tmp_path):
     learner = Learner(
-        small(tmp_path, heuristic_prior=True, expert="puct:10,net=self", imitation_steps=1000, total_steps=1000)
+        small(tmp_path, heuristic_prior=True, expert="puct:10,net=self", imitation_steps=1000, total_timesteps=1000)
     )
     losses = []
     while learner.imitating:
@@ -206,7 +206,7 @@ def test_expert_iteration_learns_from_the_choices_of_its_own_search(tmp_path):
 
 
 def test_past_selves_are_kept_through_the_run_and_drawn(tmp_path):
-    learner = Learner(small(tmp_path, opponents=("past",), opponent_share=0.5, total_steps=4 * 128))
+    learner = Learner(small(tmp_path, opponents=("past",), opponent_share=0.5, total_timesteps=4 * 128))
     first = {name: tensor.clone() for name, tensor in learner.mean_net.state_dict().items()}
     for number in range(4):
         assert len(learner.opponents.past.nets) == 1 + number
@@ -243,7 +243,7 @@ def repeated_and_resumed(tmp_path, changes):
     "imitation", [{}, {"heuristic_prior": True, "expert": "puct:5,net=self", "imitation_steps": 9999}]
 )
 def test_a_run_with_all_that_helps_in_training_repeats_and_resumes(imitation, tmp_path):
-    changes = {"reward": "shaped", "opponents": ("greedy", "past"), "total_steps": 2 * 8 * 16} | imitation
+    changes = {"reward": "shaped", "opponents": ("greedy", "past"), "total_timesteps": 2 * 8 * 16} | imitation
     repeated_and_resumed(tmp_path, changes)
     with pytest.raises(ValueError, match="begun with --reward 'shaped'; it resumes only with the same"):
         train(small(tmp_path / "half", **changes | {"reward": "result"}, resume=True), Console(quiet=True))
@@ -251,7 +251,7 @@ def test_a_run_with_all_that_helps_in_training_repeats_and_resumes(imitation, tm
 
 def test_a_rollout_begun_with_the_expert_is_learned_as_the_experts(tmp_path):
     steps = 8 * 16
-    learner = Learner(small(tmp_path, expert="greedy", imitation_steps=steps + 1, total_steps=4 * steps))
+    learner = Learner(small(tmp_path, expert="greedy", imitation_steps=steps + 1, total_timesteps=4 * steps))
     imitated = []
     for _ in range(3):
         learner.collect()
@@ -272,7 +272,7 @@ def test_an_advised_network_begins_as_the_built_in_player(game, tmp_path):
 
 
 def test_advised_runs_repeat_and_resume(tmp_path):
-    changes = {"heuristic_prior": True, "opponents": ("greedy",), "opponent_share": 0.5, "total_steps": 2 * 8 * 16}
+    changes = {"heuristic_prior": True, "opponents": ("greedy",), "opponent_share": 0.5, "total_timesteps": 2 * 8 * 16}
     straight = repeated_and_resumed(tmp_path, changes)
     further = Learner(small(tmp_path / "further", **changes, init_from=tmp_path / "half"))
     kept = torch.cat([p.flatten() for p in straight.mean_net.parameters()])
@@ -315,7 +315,7 @@ def test_inputs_are_standardised_by_random_play(tmp_path, encoding):
 
 def test_a_published_network_is_half_as_large_and_plays_alike(tmp_path):
     run, file = tmp_path / "run", tmp_path / "kept" / "net.safetensors"
-    learner = train(small(run, hidden=(64, 64), heuristic_prior=True, total_steps=256), Console(quiet=True))
+    learner = train(small(run, hidden=(64, 64), heuristic_prior=True, total_timesteps=256), Console(quiet=True))
     publish.main(publish.Config(run, file))
     assert file.stat().st_size < 0.55 * (run / "model.safetensors").stat().st_size
     agents = [make_agent(f"ppo:{path}", learner.variant) for path in (run, file)]
@@ -354,19 +354,19 @@ def test_the_shipped_cards_are_in_the_present_format():
 
 def test_a_card_tells_how_the_network_was_made_with_which_its_run_began(tmp_path):
     run, further = tmp_path / "run", tmp_path / "further"
-    train(small(run, total_steps=256), Console(quiet=True))
+    train(small(run, total_timesteps=256), Console(quiet=True))
     assert read_card(run).notes["origin"] is None
     began = read_card(run).notes
-    train(small(further, total_steps=256, init_from=run), Console(quiet=True))
+    train(small(further, total_timesteps=256, init_from=run), Console(quiet=True))
     assert read_card(further).notes["origin"] == began
-    train(small(run, total_steps=512, resume=True), Console(quiet=True))  # `initial` is another by now
-    train(small(further, total_steps=512, init_from=run, resume=True, learning_rate=0.5), Console(quiet=True))
+    train(small(run, total_timesteps=512, resume=True), Console(quiet=True))  # `initial` is another by now
+    train(small(further, total_timesteps=512, init_from=run, resume=True, learning_rate=0.5), Console(quiet=True))
     made = read_card(further).notes
     assert made["origin"] == began
     assert "--learning-rate" not in made["command"]
     (step, command), *more = made["went_on"]
     assert (step, more) == (256, [])
-    assert "--total-steps 512" in command
+    assert "--total-timesteps 512" in command
     assert "--learning-rate 0.5" in command
 
 
@@ -383,9 +383,9 @@ def test_actions_are_drawn_by_their_probabilities():
 
 
 def test_a_run_goes_on_with_other_opponents_and_says_when_it_is_done(tmp_path, capsys):
-    changes = {"total_steps": 128, "eval_every": 1, "eval_deals": 1}
+    changes = {"total_timesteps": 128, "eval_every": 1, "eval_deals": 1}
     train(small(tmp_path, **changes, eval_opponents=("random",)), Console(quiet=True))
-    changes |= {"total_steps": 256, "resume": True, "eval_opponents": ("greedy",)}
+    changes |= {"total_timesteps": 256, "resume": True, "eval_opponents": ("greedy",)}
     learner = train(small(tmp_path, **changes), Console())
     assert [sorted(point)[2:] for point in learner.curve] == 2 * [["win_share_random"]] + [["win_share_greedy"]]
     assert "going on from 128 steps" in " ".join(capsys.readouterr().out.split())
@@ -394,7 +394,7 @@ def test_a_run_goes_on_with_other_opponents_and_says_when_it_is_done(tmp_path, c
 
 
 def test_a_curve_has_a_point_at_the_start_and_ten_more_and_evaluations_change_nothing(tmp_path):
-    whole = {"total_steps": 25 * 128, "eval_deals": 1, "eval_opponents": ("random",)}
+    whole = {"total_timesteps": 25 * 128, "eval_deals": 1, "eval_opponents": ("random",)}
     seldom = train(small(tmp_path / "a", **whole, eval_every=1000), Console(quiet=True))
     assert [point["steps"] for point in seldom.curve] == [128 * n for n in (0, 3, 5, 8, 10, 13, 15, 18, 20, 23, 25)]
     never = train(small(tmp_path / "b", **whole, eval_every=0), Console(quiet=True))
@@ -405,8 +405,8 @@ def test_a_curve_has_a_point_at_the_start_and_ten_more_and_evaluations_change_no
 def test_a_run_by_the_clock(tmp_path, monkeypatch):
     ticks = iter(range(10**6))
     monkeypatch.setattr("experiments.train_ppo.time.perf_counter", lambda: float(next(ticks)))
-    learner = train(small(tmp_path, minutes=0.5, total_steps=1, eval_every=1000, eval_deals=1), Console(quiet=True))
-    assert learner.steps > 128  # not --total-steps
+    learner = train(small(tmp_path, minutes=0.5, total_timesteps=1, eval_every=1000, eval_deals=1), Console(quiet=True))
+    assert learner.steps > 128  # not --total-timesteps
     assert learner.length() == (30_000, 30_000) or learner.length()[0] == 31_000
     assert len(learner.curve) >= 11
     assert learner.optimizer.param_groups[0]["lr"] < 0.2 * learner.config.learning_rate
@@ -419,7 +419,7 @@ def test_refusals(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(ValueError, match=r"--run is a folder, and .*file is a file"):
         train(small(tmp_path / "file"), console)
-    config = small(tmp_path / "run", total_steps=128)
+    config = small(tmp_path / "run", total_timesteps=128)
     train(config, console)
     with pytest.raises(ValueError, match="already holds a run"):
         train(config, console)
@@ -452,7 +452,7 @@ def test_refusals(tmp_path):
     path = tmp_path / "run" / "checkpoint.safetensors"
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(ValueError, match="is damaged"):
-        train(dataclasses.replace(config, total_steps=512, resume=True), console)
+        train(dataclasses.replace(config, total_timesteps=512, resume=True), console)
 
 
 def old_names(settings):
@@ -482,7 +482,7 @@ def as_before_version_02(run):
 
 
 def test_a_run_begun_under_the_old_names_goes_on(tmp_path):
-    changes = {"total_steps": 256, "opponents": ("greedy",), "heuristic_prior": True, "prior_weight": 2.0}
+    changes = {"total_timesteps": 256, "opponents": ("greedy",), "heuristic_prior": True, "prior_weight": 2.0}
     straight = train(small(tmp_path / "straight", **changes), Console(quiet=True))
     half = Learner(small(tmp_path / "half", **changes))
     half.collect()
@@ -500,6 +500,14 @@ def test_a_run_begun_under_the_old_names_goes_on(tmp_path):
     (tmp_path / "gone" / "model.json").write_text(json.dumps(card), encoding="utf-8")
     with pytest.raises(ValueError, match="begun with --privileged, which is gone; commit 1e132cb has it"):
         train(small(tmp_path / "gone", **changes, resume=True), Console(quiet=True))
+
+
+def test_opponents_of_an_evaluation_and_of_training_are_told_apart():
+    assert current_names({"opponents": ["greedy"], "rivals": ["past"], "total_steps": 5}) == {
+        "eval_opponents": ["greedy"], "opponents": ["past"], "total_timesteps": 5
+    }  # fmt: skip
+    present = {"eval_opponents": ["greedy"], "opponents": ["past"]}
+    assert current_names(present | {"total_steps": 5}) == present | {"total_timesteps": 5}
 
 
 def test_settings_of_shipped_networks_are_known():

@@ -196,7 +196,9 @@ def test_training_and_a_tournament_with_the_network(tmp_path) -> None:
     console, run = Console(quiet=True), tmp_path / "run"
     small = {"num_envs": 64, "num_steps": 32, "minibatch_size": 512, "hidden": (64,), "eval_every": 0, "device": "cpu"}
     for total, resume in ((20_000, False), (40_000, True)):
-        config = train_ppo.Config(run=run, game="mini", total_steps=total, learning_rate=3e-3, resume=resume, **small)
+        config = train_ppo.Config(
+            run=run, game="mini", total_timesteps=total, learning_rate=3e-3, resume=resume, **small
+        )
         learner = train_ppo.train(config, console)
     assert learner.steps >= 40_000
     specs = ("random", "greedy", "mcts:200", f"ppo:{run}")
@@ -363,7 +365,7 @@ def test_search_leaves_little_to_the_best_answer() -> None:
 def test_exploiters_come_close_to_the_best_response_and_never_above(tmp_path) -> None:
     """The program of that name against the uniformly random player, of which the exact value is known."""
     config = best_response.Config(
-        "random", game="mini", total_steps=20_000, seeds=1, agents=("mcts:1000",), deals=300, output=tmp_path,
+        "random", game="mini", total_timesteps=20_000, seeds=1, agents=("mcts:1000",), deals=300, output=tmp_path,
         num_envs=64, learning_rate=3e-3, hidden=(64,),
     )  # fmt: skip
     found = best_response.search(config, Console(quiet=True), Interrupt()).estimates()

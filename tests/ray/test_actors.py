@@ -21,7 +21,7 @@ QUIET = Console(quiet=True)
 
 def settings(run, **changes):
     sizes = {"num_envs": 16, "num_steps": 16, "minibatch_size": 128, "hidden": (16,), "update_epochs": 1}
-    given = {"run": run, "total_steps": 8 * 256, "eval_every": 0, "device": "cpu", "actors": 2}
+    given = {"run": run, "total_timesteps": 8 * 256, "eval_every": 0, "device": "cpu", "actors": 2}
     return Config(**given | sizes | changes)
 
 
@@ -47,7 +47,7 @@ def test_a_run_learns_from_actors_and_resumes(tmp_path):
     assert (learner.steps, learner.updates) == (8 * 256, 8)
     assert len(learner.lags) == 2
     assert set(learner.lags) <= {0, 1, 2}
-    resumed = train(settings(tmp_path, resume=True, total_steps=10 * 256), QUIET)
+    resumed = train(settings(tmp_path, resume=True, total_timesteps=10 * 256), QUIET)
     assert (resumed.steps, resumed.updates) == (10 * 256, 10)
     assert checkpoint.checkpoint_file(tmp_path).exists()
 

@@ -39,7 +39,7 @@ TRAINING: dict[str, Any] = {
     "minibatch_size": 64,
     "checkpoint_every": 1,
 }
-TRAINING |= {"eval_every": 2, "eval_deals": 2, "total_steps": 128 * 6, "device": "cpu"}
+TRAINING |= {"eval_every": 2, "eval_deals": 2, "total_timesteps": 128 * 6, "device": "cpu"}
 LADDER = """[[ladder]]
 name = "small"
 game = "samurai players=2"
