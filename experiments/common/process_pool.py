@@ -24,7 +24,11 @@ _handing_over = threading.Lock()  # in a worker: held from the end of a task to 
 
 
 def results(
-    work: Callable[[Task], Result], tasks: Iterable[Task], processes: int, stopped: Callable[[], bool]
+    work: Callable[[Task], Result],
+    tasks: Iterable[Task],
+    processes: int,
+    stopped: Callable[[], bool],
+    may_take: Callable[[], bool] = lambda: True,
 ) -> Generator[tuple[Task, Result], None, None]:
     """See `experiments.common.tasks.results`; one process is this one.
 
@@ -42,7 +46,7 @@ def results(
         try:
             with _workers(processes) as submit:
                 while not stopped():
-                    while len(running) <= processes and (waiting or _take(tasks, waiting)):
+                    while len(running) <= processes and (waiting or (may_take() and _take(tasks, waiting))):
                         future = submit(work, waiting[0])
                         running[future] = waiting.popleft()
                     if not running:

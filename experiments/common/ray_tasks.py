@@ -74,7 +74,11 @@ def _check_reachable(address: str) -> None:
 
 
 def results(
-    work: Callable[[Task], Result], tasks: Iterable[Task], cpus: int, stopped: Callable[[], bool]
+    work: Callable[[Task], Result],
+    tasks: Iterable[Task],
+    cpus: int,
+    stopped: Callable[[], bool],
+    may_take: Callable[[], bool] = lambda: True,
 ) -> Generator[tuple[Task, Result], None, None]:
     """See `experiments.common.tasks.results`; `cpus` are those of a Ray that has to be started here."""
     start(cpus)
@@ -88,13 +92,13 @@ def results(
             if time.monotonic() - looked > CPUS_LOOK:  # nodes come and go
                 looked = time.monotonic()
                 limit = _in_flight()
-            while len(running) < limit and (task := next(tasks, None)) is not None:
+            while len(running) < limit and may_take() and (task := next(tasks, None)) is not None:
                 running[submit(program, work, task)] = task
             if not running:
                 return
             if ray.wait([*running], timeout=LOOK)[0]:
                 for done in ray.wait([*running], num_returns=len(running), timeout=0)[0]:
-                    yield running.pop(done), _result(done)
+                    yield running.pop(done), result_of(done)
     finally:
         for left in running:
             ray.cancel(left, force=True)
@@ -106,13 +110,19 @@ def _in_flight() -> int:
     return cpus + max(1, cpus // 2)
 
 
-def _result(done: Any) -> Any:
+def result_of(done: Any, who: str = "a task") -> Any:
+    """What a call on Ray gave; `who` made it.
+
+    Raises:
+        ChildProcessError: it was given up, after its workers were killed.
+        Exception: what it raised there.
+    """
     try:
         return ray.get(done)
     except RayTaskError as error:
         raise (error.cause if isinstance(error.cause, Exception) else error) from None
     except RayError as error:
-        raise ChildProcessError(f"a task was given up: its workers were killed; {one_line(error, 150)}") from None
+        raise ChildProcessError(f"{who} was given up: its workers were killed; {one_line(error, 150)}") from None
 
 
 def this_program() -> Program:

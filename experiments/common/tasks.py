@@ -1,7 +1,7 @@
 """Run tasks and yield their results as they come, in processes of this machine or on a Ray cluster: one interface."""
 
 import os
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.util import find_spec
@@ -13,6 +13,7 @@ from experiments.common.ranges import Processes
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 Settings = TypeVar("Settings", bound="WorkerSettings")
+AHEAD = 8  # results that wait for their turn, at most, for each task in work
 RAY_ADDRESS = "RAY_ADDRESS"  # environment variable of Ray: the cluster to work on
 
 
@@ -31,7 +32,11 @@ class WorkerSettings:
 
 
 def results(
-    work: Callable[[Task], Result], tasks: Iterable[Task], workers: WorkerSettings, stopped: Callable[[], bool]
+    work: Callable[[Task], Result],
+    tasks: Iterable[Task],
+    workers: WorkerSettings,
+    stopped: Callable[[], bool],
+    may_take: Callable[[], bool] = lambda: True,
 ) -> Generator[tuple[Task, Result], None, None]:
     """Do tasks in workers; each task with its result as it comes, until `stopped` says so, or soon after.
 
@@ -44,6 +49,7 @@ def results(
         tasks: taken one by one.
         workers: how many, and where.
         stopped: asked a few times a second.
+        may_take: asked before a task is taken; while tasks are in work, it may say no.
 
     Raises:
         ChildProcessError: workers are killed again and again.
@@ -52,21 +58,35 @@ def results(
         Exception: what a task raises.
     """
     if not workers.ray:
-        return process_pool.results(work, tasks, workers.processes, stopped)
+        return process_pool.results(work, tasks, workers.processes, stopped, may_take)
     if find_spec("ray") is None:
         raise ValueError("--ray (or RAY_ADDRESS) needs ray: pip install 'samurai-env[ray]'; --no-ray works without")
     from experiments.common import ray_tasks
 
-    return ray_tasks.results(work, tasks, workers.processes, stopped)
+    return ray_tasks.results(work, tasks, workers.processes, stopped, may_take)
 
 
 def results_in_order(
     work: Callable[[Task], Result], tasks: Iterable[Task], workers: WorkerSettings, stopped: Callable[[], bool]
 ) -> Generator[tuple[Task, Result], None, None]:
-    """As `results`, in the order of the tasks; what comes early is kept until its turn."""
+    """As `results`, in the order of the tasks; what comes early is kept until its turn.
+
+    No task is taken while very many results wait for a slow one.
+    """
     early: dict[int, tuple[Task, Result]] = {}
-    following = 0
-    coming = results(partial(_second, work), enumerate(tasks), workers, stopped)
+    following = taken = 0
+
+    def numbered() -> Iterator[tuple[int, Task]]:
+        nonlocal taken
+        for task in tasks:
+            taken += 1
+            yield taken - 1, task
+
+    def may_take() -> bool:
+        in_work = taken - following - len(early)
+        return len(early) < AHEAD * max(1, in_work)
+
+    coming = results(partial(_second, work), numbered(), workers, stopped, may_take)
     try:
         for (number, task), result in coming:
             early[number] = task, result

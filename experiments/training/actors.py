@@ -8,6 +8,7 @@ updates is dropped. An expert that searches (`--expert puct:100,net=self`) searc
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -36,11 +37,16 @@ class Actor:
     """Plays a share of the games with the weights that it is given."""
 
     def __init__(self, program: Any, config: "Config") -> None:
+        self.program, self.config = program, config
+
+    @cached_property
+    def learner(self) -> Learner:
+        """What plays; made in the first call, whose error reaches the learner as it is."""
         from experiments.common.ray_tasks import follow
 
-        follow(program)
+        follow(self.program)
         torch.set_num_threads(1)
-        self.learner = Learner(config)
+        return Learner(self.config)
 
     def play(self, weights: Mapping[str, np.ndarray], steps: int) -> Rollout:
         """Play a rollout; `weights` are those of the network and of its moving average, `steps` the learner's."""
@@ -79,11 +85,11 @@ class ActorLearner(Learner):
     def _start(self) -> None:
         import ray
 
-        from experiments.common.ray_tasks import start, this_program
+        from experiments.common.ray_tasks import RETRIES, start, this_program
 
         config = self.config
         start(config.actors)
-        kind = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=-1)(Actor)
+        kind = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=RETRIES)(Actor)
         share = replace(
             config, num_envs=config.num_envs // config.actors, actors=0, device="cpu", init_from=None, values_only=False
         )
@@ -107,16 +113,23 @@ class ActorLearner(Learner):
         self._playing[actor.play.remote(self._sent[1], self.steps)] = actor, self.updates
 
     def collect(self) -> None:
-        """Put a rollout together from those of the actors, as they come."""
+        """Put a rollout together from those of the actors, as they come.
+
+        Raises:
+            ChildProcessError: an actor is killed again and again.
+            Exception: what an actor raises.
+        """
         import ray
+
+        from experiments.common.ray_tasks import result_of
 
         if not self._playing:
             self._start()
         self.batch.imitating, self.lags = self.imitating, []
         while len(self.lags) < self.config.actors:
             for done in ray.wait([*self._playing], timeout=LOOK)[0]:
-                actor, begun = self._playing.pop(done)
-                part: Rollout = ray.get(done)
+                part: Rollout = result_of(done, "an actor")
+                actor, begun = self._playing.pop(done)  # only now: `close` ends those that failed, too
                 self._play(actor)
                 if self.updates - begun > self.config.max_lag or part.imitating != self.batch.imitating:
                     self.dropped += 1

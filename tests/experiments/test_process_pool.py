@@ -13,6 +13,7 @@ import pytest
 from numba import njit
 
 from experiments.common.process_pool import results
+from experiments.common.tasks import AHEAD, WorkerSettings, results_in_order
 from samurai_env.core.notices import QUIET
 from tests.common.processes import alive
 
@@ -61,6 +62,36 @@ def test_each_task_comes_with_its_result(processes):
         assert len(taken) <= len(found) + processes  # a task may depend on the results before
     assert found == {number: -number for number in range(-6, 0)}
     assert not multiprocessing.active_children()
+
+
+def wait_for_file(path):
+    while path and not Path(path).exists():
+        time.sleep(0.01)
+    return path
+
+
+def test_results_that_wait_for_a_slow_task_are_bounded(tmp_path):
+    taken = []
+    slow = str(tmp_path / "go")
+    total, most = 100 * AHEAD, 5 * AHEAD
+
+    def tasks():
+        for number in range(total):
+            taken.append(number)
+            yield "" if number else slow
+
+    def held_up():  # asked a few times a second: lets the slow task go when nothing is taken any more
+        if len(taken) > 1 and held_up.before == len(taken) and time.monotonic() > held_up.at:
+            assert len(taken) <= most
+            Path(slow).touch()
+        if held_up.before != len(taken):
+            held_up.before, held_up.at = len(taken), time.monotonic() + 0.5
+        return False
+
+    held_up.before, held_up.at = 0, 0.0
+    workers = WorkerSettings(processes=2, ray=False)
+    found = [task for task, _ in results_in_order(wait_for_file, tasks(), workers, held_up)]
+    assert found == [slow] + [""] * (total - 1)
 
 
 def test_no_tasks_start_no_process():

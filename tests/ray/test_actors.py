@@ -79,6 +79,16 @@ def test_a_killed_actor_costs_time_only(learner_of):
     assert learner.updates == 4
 
 
+def test_what_an_actor_raises_is_raised_and_all_end(learner_of, tmp_path):
+    learner = learner_of()
+    learner.config.encoding = "none"  # an encoding that no actor knows
+    with pytest.raises(ValueError, match="none"):
+        learner.collect()
+    assert learner._playing  # those that failed are among them
+    learner.close()
+    assert not learner._playing
+
+
 def test_an_expert_searches_in_the_actors(learner_of):
     learner = learner_of(expert="puct:4,net=self", imitation_steps=256)
     learner.collect()
