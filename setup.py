@@ -21,6 +21,7 @@ LEFT_OUT = (
         "experiments/results",
         "experiments/benchmark",
         "experiments/clients",
+        "experiments/strong_play",
         "experiments/bench.py",
         "experiments/leaderboard.py",
     ),

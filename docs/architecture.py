@@ -29,6 +29,7 @@ ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
     (
         ("experiments/datasets", ("experiments.datasets",)),
         ("experiments/benchmark", ("experiments.benchmark",)),
+        ("experiments/strong_play", ("experiments.strong_play",)),
         ("experiments/web", ("experiments.web",)),
         ("experiments/training", ("experiments.training",)),
         ("experiments/evaluation", ("experiments.evaluation",)),
