@@ -9,7 +9,16 @@ from experiments.strong_play.recording import Games
 from experiments.strong_play.statistics import PerGame
 from samurai_env.games.board.actions import IDLE, LAND0, SEA0, SPOT0
 from samurai_env.games.board.rules.tiles import COPIES, FIGURES, KIND_CODES, KIND_NAMES, KINDS, QUICK
-from samurai_env.games.board.rules.topology import LAND, LAND_BESIDE, LANDS, SEA, SEAS, SETTLEMENT, SETTLEMENTS
+from samurai_env.games.board.rules.topology import (
+    LAND,
+    LAND_BESIDE,
+    LANDS,
+    SEA,
+    SEA_BESIDE,
+    SEAS,
+    SETTLEMENT,
+    SETTLEMENTS,
+)
 from samurai_env.games.board.state import FIGURE_FIRST, FIGURE_SECOND, FIRST_HAND, SETUP, TILE
 from samurai_env.games.board.state import LAND as ON_LAND
 from samurai_env.games.board.state import SEA as ON_SEA
@@ -149,7 +158,7 @@ def _tiles(games: Games, found: Turns) -> dict[str, PerGame]:
 
 
 def _places(games: Games, found: Turns) -> dict[str, PerGame]:
-    """Where tiles lie after the first turns, and what they lie beside."""
+    """Where tiles are laid in the first turns of each player (by whomever), and beside what by counted seats."""
     n = games.variant.num_players
     lands, seas = int(LANDS[n]), int(SEAS[n])
     phase, early = games.states["phase"], found.own <= EARLY
@@ -157,14 +166,18 @@ def _places(games: Games, found: Turns) -> dict[str, PerGame]:
     game, seat = games.game[laid], games.states["seat"][laid].astype(np.int64)
     place = games.actions[laid] - LAND0
     assert int(SEA0[n]) == LAND0 + lands
-    values = _mean(_count(games, game, seat, place, lands + seas))
+    cells = np.bincount(game * (lands + seas) + place, minlength=len(games.ends) * (lands + seas))
+    values = (cells > 0).reshape(len(games.ends), -1).astype(float)
     sizes = np.array([s.size for s in SETTLEMENT] + [0] * (100 - len(SETTLEMENT)))
     on_land = place < lands
     size = sizes[LAND_BESIDE[place[on_land]]].max(1) - 1
     beside = _count(games, game[on_land], seat[on_land], size, len(SIZES))
+    near = (SEA_BESIDE[place[~on_land] - lands] < int(SETTLEMENTS[n])).sum(1)
+    ships = _count(games, game[~on_land], seat[~on_land], near, 3)
     return {
         "places": PerGame([h.label for h in LAND[:lands] + SEA[:seas]], values),
         "beside": PerGame(SIZES, _mean(ratio(beside, beside.sum(2, keepdims=True)))),
+        "ships": PerGame(("none", "one", "two"), _mean(ratio(ships, ships.sum(2, keepdims=True)))),
     }
 
 

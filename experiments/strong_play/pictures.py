@@ -28,8 +28,8 @@ from samurai_env.games.board.display.shapes import (
 from samurai_env.games.board.rules.topology import hexes_in_play
 
 MAP, TILES, COURSE = "play-map.svg", "play-tiles.png", "play-course.png"
-DEEP, DARKEST = "#5b1a6e", 0.5  # colour of a hex on which this share of players lay a tile
-LEAST = 0.015  # share that is written on a hex
+DEEP = "#5b1a6e"  # of a hex on which a tile is laid in every game
+LEAST = 0.025  # share that is written on a hex
 COLOURS = ("#e69f00", "#0072b2", "#56b4e9", "#cc79a7", "#009e73")  # Okabe and Ito (2008)
 LABELS = ("helmet, buddha, rice", "samurai", "ships", "ronin", "exchanges")
 MARKS = ("o", "s", "^", "D", "v")
@@ -44,9 +44,8 @@ def _title(run: Played) -> str:
 
 
 def _mixed(colour: str, share: float) -> str:
-    part = min(1.0, share / DARKEST)
     pairs = [(int(colour[i : i + 2], 16), int(DEEP[i : i + 2], 16)) for i in (1, 3, 5)]
-    return "#" + "".join(f"{round(low + part * (high - low)):02x}" for low, high in pairs)
+    return "#" + "".join(f"{round(low + share * (high - low)):02x}" for low, high in pairs)
 
 
 def first_tiles(section: Measured) -> str:
@@ -59,8 +58,6 @@ def first_tiles(section: Measured) -> str:
     for number, run in enumerate(section.runs.values()):
         x0, y0 = number % 2 * across, number // 2 * down
         picture.add(Text(x0 + MARGIN, y0 + 2 * MARGIN, _title(run), 26, TEXT, "left", bold=True))
-        words = f"share of players who lay a tile there in their first {EARLY} turns"
-        picture.add(Text(x0 + MARGIN, y0 + 4 * MARGIN, words, 15, TEXT, "left"))
         for place in hexes_in_play(n):
             x, y = where.center(place)
             x, y = x + x0, y + y0
@@ -75,8 +72,16 @@ def first_tiles(section: Measured) -> str:
             share = mean(*run.sums["places"][place.label]).mean
             picture.add(Polygon(corners, _mixed(plain, share), edge))
             if share >= LEAST:
-                ink = "#ffffff" if share > 0.4 * DARKEST else "#22262b"
+                ink = "#ffffff" if share > 0.4 else "#22262b"
                 picture.add(Text(x, y, f"{share:.0%}", 16, ink, bold=True))
+    if len(section.runs) % 2:
+        words = (
+            "How often a tile is laid on a hex",
+            f"in the first {EARLY} turns of each player.",
+            "100%: in every game",
+        )
+        for line, text in enumerate(words):
+            picture.add(Text(1.5 * across, (rows - 0.5) * down + 34 * (line - 1), text, 24, TEXT))
     return svg(picture)
 
 
@@ -100,7 +105,7 @@ def tiles_by_turn(section: Measured, path: Path) -> None:
             axes.bar(turns, values, bottom=below, color=colour, width=0.85, label=label)
             below = [one + other for one, other in zip(below, values, strict=True)]
         axes.set(title=_title(run), xlabel="turn of the player", xticks=list(turns))
-    panels[0].set_ylabel("tiles played")
+    panels[0].set(ylabel="tiles played", ylim=(0, 3.2))
     picture.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(GROUPS), frameon=False)
     save_picture(picture, path)
 

@@ -95,6 +95,29 @@ def test_hands_tiles_and_turns_are_those_of_the_records(games: Games) -> None:
         )
 
 
+def test_first_places_are_those_of_the_records(games: Games) -> None:
+    measured = board_game.measure(games)
+    names = list(measured["places"].items)
+    for number, record in enumerate(records(games)):
+        count, ended, last, laid, beside_two, ships = [0, 0], True, None, set(), [0, 0], [0, 0]
+        for seat, words in record.moves():
+            kind, *place = words.split()
+            if kind in ("pick", "set"):
+                continue
+            count[seat] += seat != last or ended
+            last, ended = seat, kind == "end"
+            if count[seat] <= board_game.EARLY and kind not in ("TX", "FX", "end"):
+                laid.add(place[0])
+                if kind.startswith("SH"):
+                    ships[seat] += 1
+                    beside_two[seat] += place[0] in ("c09r16", "c10r14", "c16r11")  # see data/board.json
+        assert {names[i] for i in np.flatnonzero(measured["places"].values[number])} == laid
+        own = [beside_two[s] / ships[s] for s in (0, 1) if games.counted[number, s] and ships[s]]
+        assert measured["ships"].values[number, 2] == (
+            pytest.approx(np.mean(own)) if own else pytest.approx(np.nan, nan_ok=True)
+        )
+
+
 def test_captures_are_those_of_the_positions(games: Games) -> None:
     found = board_game.captures(games)
     game = games.game[found.decision]
