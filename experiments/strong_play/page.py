@@ -22,6 +22,7 @@ from experiments.strong_play.statistics import Mean, mean
 
 TEMPLATE = Path(__file__).with_name("page.md")
 WIDTH = 120
+TIED = "\ue000"  # stands for a space at which no line ends
 NOTE = "<!-- Written by `python -m experiments.strong_play` from experiments/strong_play/page.md; edit that file. -->"
 _TABLE = re.compile(r"\{\{table (\S+): ([^\n]*)\n(.*?)\n\}\}", re.DOTALL)
 _ABOUT = re.compile(r"\{\{about (\S+)\}\}")
@@ -93,6 +94,12 @@ def head(run: Played) -> str:
     return name(run.agent) + (f" against {name(run.against)}" if run.against else "")
 
 
+def cell(value: Mean, form: str) -> str:
+    """A mean with its interval, unless that rounds to 0."""
+    half = amount(value.half, form)
+    return amount(value.mean, form) + (f" ± {half}" if float(half) else "") + unit(form)
+
+
 def rows(found: Found, match: re.Match) -> str:
     """A table of the template."""
     section, runs, lines = match[1], match[2].split(), []
@@ -100,7 +107,7 @@ def rows(found: Found, match: re.Match) -> str:
         words, path, form = (part.strip() for part in line.split("|"))
         statistic, _, item = path.partition(".")
         values = [look_up(found, section, run, statistic, item) for run in runs]
-        lines.append([words, *(f"{amount(v.mean, form)} ± {amount(v.half, form)}{unit(form)}" for v in values)])
+        lines.append([words, *(cell(value, form) for value in values)])
     return table(["", *(head(found[section].runs[run]) for run in runs)], lines)
 
 
@@ -129,7 +136,7 @@ def wrapped(text: str) -> str:
 
 
 def _filled(block: str) -> str:
-    items = re.split(r"\n(?=- )", block)
+    items = re.split(r"\n(?=- )", block.replace(" %", f"{TIED}%"))
     return "\n".join(
         textwrap.fill(
             " ".join(item.split()),
@@ -139,7 +146,7 @@ def _filled(block: str) -> str:
             break_on_hyphens=False,
         )
         for item in items
-    )
+    ).replace(TIED, " ")
 
 
 def page(found: Found, template: str | None = None) -> str:

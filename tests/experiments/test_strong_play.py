@@ -10,6 +10,7 @@ from rich.console import Console
 from agents.registry import make_agent
 from experiments.common.tasks import WorkerSettings
 from experiments.strong_play import board_game, general, play
+from experiments.strong_play.__main__ import texts
 from experiments.strong_play.page import page
 from experiments.strong_play.play import Measured, Played, Run, Section
 from experiments.strong_play.recording import Games, SampledOpening, record_games
@@ -221,3 +222,8 @@ def test_the_page_refuses_what_is_not_measured_or_not_so() -> None:
     for wrong in ("{{s.a.turns.hares %}}", "{{s.c.turns.tiles %}}", "{{s.a.turns.tiles}}"):
         with pytest.raises(ValueError, match=r"measured|neither"):
             page(found, f"# T\n\n{wrong}")
+
+
+def test_page_and_map_follow_the_results() -> None:
+    for path, text in texts().items():
+        assert path.read_text(encoding="utf-8") == text, "run: python -m experiments.strong_play --no-play"
