@@ -8,7 +8,6 @@ measured is in `experiments/results/strong-play`, as sums over games; the same c
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from rich.console import Console
 
@@ -17,13 +16,11 @@ from experiments.common.interrupts import Interrupt
 from experiments.common.provenance import ROOT
 from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
-from experiments.strong_play.page import measured, page
-from experiments.strong_play.pictures import MAP, draw, first_tiles
+from experiments.strong_play.outputs import IMAGES, texts
+from experiments.strong_play.page import measured
+from experiments.strong_play.pictures import draw
 from experiments.strong_play.play import play, read_sections
 from samurai_env.files.atomic_write import write_atomically
-
-PAGE = ROOT / "docs" / "strong_play.md"
-IMAGES = ROOT / "docs" / "images"
 
 
 @dataclass
@@ -34,16 +31,6 @@ class Config(WorkerSettings):
     """Play what is missing; otherwise only write the page."""
     check: bool = False
     """Neither play nor write; exit with 1 if the page or its map is out of date."""
-
-
-def texts() -> dict[Path, str]:
-    """What the page and its map should be, by file.
-
-    Raises:
-        ValueError: something has not been measured yet, or does not bear out what the page says.
-    """
-    found = measured()
-    return {PAGE: page(found), IMAGES / MAP: first_tiles(found["board-2"])}
 
 
 def main(config: Config) -> None:

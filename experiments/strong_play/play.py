@@ -70,15 +70,19 @@ def read_sections(path: Path = LIST) -> list[Section]:
         raise ValueError(f"{path} is damaged: {one_line(error, 150)}") from None
 
 
+Count = Annotated[int, Meta(ge=0, le=10**9)]
+Sum = Annotated[float, Meta(ge=-1e15, le=1e15)]
+
+
 class Played(Struct):
     """What has been measured of a run: the games in order of deals, from the first on."""
 
     agent: str
     against: str | None
-    games: Annotated[int, Meta(ge=0)]
+    games: Count
     commits: list[str]
     machines: list[str]
-    sums: dict[str, dict[str, tuple[Annotated[int, Meta(ge=0)], float, float]]]
+    sums: dict[str, dict[str, tuple[Count, Sum, Sum]]]
 
 
 class Measured(Struct):
@@ -187,7 +191,12 @@ def _play_run(
         closing(results_in_order(measure_games, list(tasks()), workers, lambda: interrupt.asked)) as coming,
     ):
         for task, (found, where) in coming:
-            played.sums = added(played.sums, found)
+            try:
+                played.sums = added(played.sums, found)
+            except KeyError:
+                raise ValueError(
+                    f"{one_line(path, 120)} holds other statistics than are measured: move it away"
+                ) from None
             played.games = task.first + task.games
             for kept, value in ((played.commits, now), (played.machines, where)):
                 if value not in kept:

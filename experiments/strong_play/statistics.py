@@ -36,17 +36,21 @@ def sums(measured: Mapping[str, PerGame]) -> Sums:
 
 
 def added(one: Sums, other: Sums) -> Sums:
-    """The sums of two sets of games."""
+    """The sums of two sets of games.
+
+    Raises:
+        KeyError: other statistics or items were measured in one of them.
+    """
     if not one:
         return other
-    return {
-        name: {
-            item: (count + more[0], once + more[1], squares + more[2])
-            for item, (count, once, squares) in items.items()
-            for more in [other[name][item]]
+    found: Sums = {}
+    for name in {**one, **other}:
+        mine, more = one[name], other[name]
+        found[name] = {
+            item: (mine[item][0] + more[item][0], mine[item][1] + more[item][1], mine[item][2] + more[item][2])
+            for item in {**mine, **more}
         }
-        for name, items in one.items()
-    }
+    return found
 
 
 class Mean(NamedTuple):

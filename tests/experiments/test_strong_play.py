@@ -10,7 +10,7 @@ from rich.console import Console
 from agents.registry import make_agent
 from experiments.common.tasks import WorkerSettings
 from experiments.strong_play import board_game, general, play
-from experiments.strong_play.__main__ import texts
+from experiments.strong_play.outputs import texts
 from experiments.strong_play.page import page
 from experiments.strong_play.play import Measured, Played, Run, Section
 from experiments.strong_play.recording import Games, SampledOpening, record_games
@@ -205,6 +205,11 @@ def test_play_resumes_and_refuses_other_games(tmp_path: Path, monkeypatch: pytes
     whole, parts = (play.load(section, tmp_path / each) for each in ("whole", "parts"))
     assert whole == parts
     assert whole.runs["greedy"].games == 4
+    parts.runs["greedy"].sums.pop("idle")
+    play.save(parts, play.file_of(section, tmp_path / "parts"))
+    section.games = 6
+    with pytest.raises(ValueError, match="other statistics"):
+        play.play([section], ONE, console, tmp_path / "parts")
     section.sampled = 3
     with pytest.raises(ValueError, match="other games"):
         play.load(section, tmp_path / "parts")

@@ -21,6 +21,7 @@ from experiments.cooperative import CooperativeResults
 from experiments.distill_rollouts import load_positions
 from experiments.evaluation.matchups import Results
 from experiments.search_variants import KeptSpecs
+from experiments.strong_play.play import Measured
 from samurai_env import make_variant, parse_variant
 from samurai_env.core.texts import listed, one_line, shown
 from samurai_env.files.json_reader import DEEPEST, MOST, parse_json, read_json
@@ -228,6 +229,7 @@ def test_damaged_files_are_refused_with_their_names(tmp_path, content) -> None:
         CooperativeResults,
         load_positions,
         lambda p: read_json(p, KeptSpecs),
+        lambda p: read_json(p, Measured),
         lambda p: load_cards(p, "new"),
     ):
         with pytest.raises(ValueError, match="damaged") as found:
@@ -292,7 +294,10 @@ def test_refusals_of_agents_are_short(spec) -> None:
 # ---------------------------------------------------------------- the campaign, in small
 
 
-@pytest.mark.parametrize("name", ["results", "wins", "specs", "gains", "bench", "cards", "boards", "arrays", "variant"])
+@pytest.mark.parametrize(
+    "name",
+    ["results", "wins", "specs", "gains", "bench", "strong play", "cards", "boards", "arrays", "variant"],
+)
 def test_spoiled_files_end_in_an_object_or_a_line(name, tmp_path) -> None:
     reader = Readers(tmp_path)[name]
     for data in reader.valid:

@@ -44,6 +44,9 @@ from experiments.cooperative import CooperativeResults
 from experiments.distill_rollouts import load_positions
 from experiments.evaluation.matchups import Results
 from experiments.search_variants import KeptSpecs
+from experiments.strong_play.page import page as strong_play_page
+from experiments.strong_play.play import load as load_strong_play
+from experiments.strong_play.play import read_sections
 from experiments.training import checkpoint
 from experiments.training.config import Config as TrainConfig
 from experiments.training.learner import Learner
@@ -223,6 +226,9 @@ class Readers:
                 kept("growth.json"),
                 json_spoiled,
             ),
+            "strong play": lambda: Reader(
+                self.file("card-2.json", self.strong_play), kept("strong-play/card-2.json"), json_spoiled
+            ),
             "cards": lambda: Reader(
                 self.file("cards.json", lambda path: load_cards(path, f"list{random.random()}")),
                 [(DATA / "cards.json").read_bytes()],
@@ -266,6 +272,14 @@ class Readers:
     def gains(self, path: Path) -> object:
         """Go on from a file of gains."""
         return ActionGaps(ActionGapsConfig(positions=4, games=2, output=path.parent), make_variant("samurai"))
+
+    def strong_play(self, path: Path) -> object:
+        """Make a table of a section of how strong agents play."""
+        section = next(section for section in read_sections() if section.name == path.stem)
+        row = "decisions | length.decisions | .1"
+        return strong_play_page(
+            {path.stem: load_strong_play(section, path.parent)}, f"# -\n\n{{{{table {path.stem}: strong\n{row}\n}}}}"
+        )
 
     def network(self, data: bytes) -> object:
         """Load a network from card and weights."""
