@@ -70,7 +70,7 @@ def read_engine_config(spec: AgentSpec) -> EngineConfig:
     except ValueError:
         seconds = 0.0
     if not 0.01 <= seconds <= 86_400:
-        raise ValueError(f"seconds of exec is a time from 0.01 to 86400, not {shown(text)}")
+        raise ValueError(f"seconds of exec must be a time from 0.01 to 86400, not {shown(text)}")
     return EngineConfig(command, seconds)
 
 

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from agents.external import ExternalAgent
-from agents.old_specs import current_spelling
+from agents.old_names import current_spec
 from agents.spec import SHOWN, parse_agent_spec
 from samurai_env.agent_api import Agent
 from samurai_env.core.game import Variant
@@ -50,13 +50,13 @@ def make_agent(spec: str, variant: Variant) -> Agent:
         FileNotFoundError: the spec names a file that does not exist.
     """
     if not isinstance(spec, str):
-        raise TypeError(f"the spec of an agent is a text, not {shown(spec)}")
+        raise TypeError(f"the spec of an agent must be a string, not {shown(spec)}")
     if len(spec) > MAX_SPEC:
-        raise ValueError(f"an agent's spec has at most {MAX_SPEC:,} characters, not {len(spec):,}")
+        raise ValueError(f"an agent's spec may have at most {MAX_SPEC:,} characters, not {len(spec):,}")
     parsed = parse_agent_spec(spec)
     if parsed.is_external:
         return ExternalAgent(spec, variant)
-    if (now := current_spelling(spec)) != spec:
+    if (now := current_spec(spec)) != spec:
         raise ValueError(f"{spec[:SHOWN]!r} is an old spelling; write {now[: 2 * SHOWN]!r}")
     if parsed.name not in AGENTS:
         close = difflib.get_close_matches(parsed.name[:SHOWN], AGENTS, 1)

@@ -54,4 +54,4 @@ def check_ranges(settings: Any, owner: str) -> None:
     for name, (_, allowed) in field_types(type(settings)).items():
         value = getattr(settings, name)
         if allowed is not None and value not in allowed:
-            raise ValueError(f"{name} of {owner} is {allowed}, not {value:.12g}")
+            raise ValueError(f"{name} of {owner} must be {allowed}, not {value:.12g}")

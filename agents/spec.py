@@ -107,5 +107,5 @@ def read_settings(spec: AgentSpec, settings: type[Settings], **defaults: Any) ->
             values[key] = kind(text)
         except ValueError:
             what = "a whole number" if kind is int else "a number"
-            raise ValueError(f"setting {key} of {spec.name} is {what}, not {text[:SHOWN]!r}") from None
+            raise ValueError(f"setting {key} of {spec.name} must be {what}, not {text[:SHOWN]!r}") from None
     return settings(**values)

@@ -43,7 +43,7 @@ ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
     ),
     (
         ("rollouts, heuristics", ("agents.rollouts", "agents.heuristics")),
-        ("spec, settings", ("agents.spec", "agents.old_specs", "agents.settings")),
+        ("spec, settings", ("agents.spec", "agents.old_names", "agents.settings")),
     ),
     (("samurai_env/*.py", ("samurai_env",)),),
     (("samurai_env/adapters", ("samurai_env.adapters",)),),

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agents.networks.files import load_network
+from agents.old_names import current_settings
 from agents.registry import make_agent
 from agents.settings import Range
 from agents.spec import parse_agent_spec, split_agent_specs
@@ -30,7 +31,6 @@ from experiments.common.ranges import Count, check_ranges
 from experiments.evaluation.matches import Estimate, estimate, one_against_others
 from experiments.train_ppo import train
 from experiments.training.config import Config as Training
-from experiments.training.config import current_names
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line
@@ -150,7 +150,7 @@ class Shares:
         if not self.path.exists():
             return
         kept = read_json(self.path, KeptShares)
-        settings = current_names(kept.settings)
+        settings = current_settings(kept.settings)
         if settings != self.settings:
             names = sorted({name for name, _ in settings.items() ^ self.settings.items()})
             other = ", ".join(f"{name} {settings.get(name, 'not noted')}" for name in names)

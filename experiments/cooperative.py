@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agents.arena import play_to_end
-from agents.old_specs import current_spelling
+from agents.old_names import current_spec
 from agents.registry import make_agent
 from agents.spec import split_agent_specs
 from experiments.common import markdown as pages
@@ -166,9 +166,9 @@ class CooperativeResults:
 
     def _take(self, saved: KeptCooperativeResults) -> None:
         """Keep what the file holds, if it can have been played."""
-        self.networks = {current_spelling(spec): digits for spec, digits in saved.networks.items()}
+        self.networks = {current_spec(spec): digits for spec, digits in saved.networks.items()}
         for found in saved.returns:
-            key = current_spelling(found.agent), found.variant
+            key = current_spec(found.agent), found.variant
             name = f"{one_line(self.path, 120)} is damaged: {shown(found.agent, 40)}"
             if key in self.returns:
                 raise ValueError(f"{name} stands there twice with {shown(found.variant)}")

@@ -111,7 +111,7 @@ def agents_by_seat(config: Config, variant: Variant) -> tuple[str, ...]:
     """
     specs = config.agents * variant.num_players if len(config.agents) == 1 else config.agents
     if len(specs) != variant.num_players:
-        raise ValueError(f"--agents is one, or one for each of {variant.num_players} seats, not {len(specs)}")
+        raise ValueError(f"--agents must be one, or one for each of {variant.num_players} seats, not {len(specs)}")
     for spec in dict.fromkeys(specs):
         make_agent(spec, variant)  # fail before anything is played
     return specs

@@ -257,7 +257,7 @@ def learn(config: Config, console: Console) -> PolicyValueNet:
     if variant.game.kernels.action_features is None:
         raise ValueError(f"{variant.game.title} has no action features to learn from")
     if not isinstance(make_agent(config.rollouts, variant), RolloutAgent):
-        raise ValueError(f"--rollouts is such as rollout:16,potential_weight=4, not {config.rollouts!r}")
+        raise ValueError(f"--rollouts must look like rollout:16,potential_weight=4, not {config.rollouts!r}")
     started = time.perf_counter()
     torch.manual_seed(config.seed)
     form = NetworkConfig(

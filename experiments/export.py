@@ -38,7 +38,7 @@ def main(config: Config) -> None:
         ValueError: the network is damaged, `to` is not the name of a .safetensors file, or there is one already.
     """
     if config.to.suffix != ".safetensors":
-        raise ValueError(f"--to is a file whose name ends in .safetensors, not {config.to}")
+        raise ValueError(f"--to must be a file whose name ends in .safetensors, not {config.to}")
     same = config.to.exists() and config.run.exists() and config.to.samefile(weights_file(config.run))
     if config.to.exists() and not (same or config.replace):
         raise ValueError(f"{config.to} is there already: add --replace to overwrite it, or choose another --to")

@@ -19,8 +19,8 @@ from rich.console import Console
 from experiments import cooperative, tournament
 from experiments.common.cli import run_program
 from experiments.common.interrupts import Interrupt
-from experiments.common.markdown import RESULTS, refresh, table, variant_title
-from experiments.common.provenance import ROOT
+from experiments.common.markdown import refresh, table, variant_title
+from experiments.common.provenance import RESULTS, ROOT
 from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.evaluation.best_agents import best_agents

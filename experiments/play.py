@@ -110,7 +110,7 @@ def main(config: Config, console: Console | None = None) -> None:
     if len(specs) != others:
         raise ValueError(f"{variant.spec} needs {others} opponent{'s' * (others != 1)}, not {len(specs)}")
     if not 0 <= config.seat < variant.num_players:
-        raise ValueError(f"seat is a number from 0 to {variant.num_players - 1}, not {config.seat}")
+        raise ValueError(f"seat must be a number from 0 to {variant.num_players - 1}, not {config.seat}")
     seed = config.seed if config.seed is not None else int(np.random.SeedSequence().generate_state(1)[0])
     players: dict[int, Agent] = {
         (config.seat + 1 + i) % variant.num_players: make_agent(spec, variant) for i, spec in enumerate(specs)

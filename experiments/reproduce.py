@@ -14,7 +14,7 @@ from rich.console import Console
 
 from experiments import cooperative, leaderboard, tournament
 from experiments.common.cli import run_program
-from experiments.common.markdown import RESULTS
+from experiments.common.provenance import RESULTS
 from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.evaluation.matches import estimate

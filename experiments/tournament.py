@@ -111,7 +111,7 @@ def prepare(config: Config) -> Results:
     """
     check_ranges(config)
     if config.width is not None and not 0.0 < config.width < 1.0:
-        raise ValueError(f"--width is a width between 0 and 1, not {config.width:g}")
+        raise ValueError(f"--width must be between 0 and 1, not {config.width:g}")
     if len(config.agents) < 1 + (not config.mirror):
         raise ValueError("--agents are two or more; one plays itself with --mirror")
     if len(set(config.agents)) != len(config.agents):

@@ -48,7 +48,7 @@ class GameBatch:
         """
         seeds = checked_integers("seeds", seeds, (None,))
         if (seeds < 0).any():
-            raise ValueError(f"seeds are 0 or more, not {seeds.min()}")
+            raise ValueError(f"seeds must be 0 or more, not {seeds.min()}")
         states = self.variant.new(len(seeds))
         self._kernels.reset_all(states, seeds.astype(np.uint64))
         return states
@@ -187,7 +187,7 @@ class GameBatch:
 
     def _write(self, states: np.ndarray) -> np.ndarray:
         if not isinstance(states, np.ndarray):
-            raise TypeError(f"states is a NumPy array, not {type(states).__name__}")
+            raise TypeError(f"states must be a NumPy array, not {type(states).__name__}")
         games = len(states) if states.ndim else 0
         return checked_buffer("states", states, self.variant.dtype, (games,))
 
@@ -196,5 +196,5 @@ class GameBatch:
             return states["seat"].astype(np.int64)
         seats = checked_integers("seats", seats, states.shape)
         if ((seats < 0) | (seats >= self.variant.num_players)).any():
-            raise ValueError(f"seats are 0 to {self.variant.num_players - 1}, not {seats.min()} to {seats.max()}")
+            raise ValueError(f"seats must be 0 to {self.variant.num_players - 1}, not {seats.min()} to {seats.max()}")
         return seats

@@ -92,14 +92,14 @@ class GameRecord:
         self.start = None if start is None else start.clone()
         self._last = self._first()
         if len(self.tags) > MOST_TAGS:
-            raise ValueError(f"a record has at most {MOST_TAGS} tags, not {len(self.tags)}")
+            raise ValueError(f"a record may have at most {MOST_TAGS} tags, not {len(self.tags)}")
         for name, value in self.tags.items():
             if not isinstance(name, str) or not _TAG_NAME.fullmatch(name):
-                raise ValueError(f"a tag's name has up to 100 letters, digits and _ . - only, not {shown(name)}")
+                raise ValueError(f"a tag's name must be 1 to 100 letters, digits and _ . -, not {shown(name)}")
             if not isinstance(value, str) or not value.isprintable() or value != value.strip():
-                raise ValueError(f"tag {shown(name)} is one line without spaces around it, not {shown(value)}")
+                raise ValueError(f"tag {shown(name)} must be one line without spaces around it, not {shown(value)}")
             if len(value) > LONGEST_TAG:
-                raise ValueError(f"tag {name!r} has at most {LONGEST_TAG:,} characters, not {len(value):,}")
+                raise ValueError(f"tag {name!r} may have at most {LONGEST_TAG:,} characters, not {len(value):,}")
 
     @classmethod
     def from_actions(
@@ -224,7 +224,7 @@ class GameRecord:
             TypeError: not a text.
         """
         if not isinstance(text, str):
-            raise TypeError(f"a record is a text, not {shown(text)}")
+            raise TypeError(f"a record must be a string, not {shown(text)}")
         return _Reader(text).read()
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -301,7 +301,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         if len(text) > LARGEST:
-            raise RecordError(1, f"a record has at most {LARGEST:,} characters, not {len(text):,}")
+            raise RecordError(1, f"a record may have at most {LARGEST:,} characters, not {len(text):,}")
         self.lines = [line.removesuffix("\r") for line in text.split("\n")]
         if self.lines[-1] == "":  # what follows the last newline
             self.lines.pop()
@@ -360,7 +360,7 @@ class _Reader:
                     raise self.error(f"bad variant: {error}") from None
             elif key == "seed" and seed is None:
                 if not re.fullmatch("[0-9]{1,19}", value) or int(value) >= 2**63:
-                    raise self.error(f"a seed is an integer from 0 to 2**63 - 1, not {shown(value)}")
+                    raise self.error(f"a seed must be an integer from 0 to 2**63 - 1, not {shown(value)}")
                 seed = int(value)
             elif key == "start" and start is None:
                 try:

@@ -30,7 +30,7 @@ def perft(position: Position, depth: int) -> int:
     """
     depth = min(checked_integer("a depth", depth), position.variant.max_steps)  # no sequence is longer
     if depth < 0:
-        raise ValueError(f"a depth is 0 or more, not {shown(depth)}")
+        raise ValueError(f"a depth must be 0 or more, not {shown(depth)}")
     if depth == 0:
         return 1
     variant = position.variant
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     for name, lowest in (("plies", 0), ("depth", 1)):
         if getattr(given, name) < lowest:
-            parser.error(f"--{name} is at least {lowest}, not {getattr(given, name)}")
+            parser.error(f"--{name} must be at least {lowest}, not {getattr(given, name)}")
     try:
         position = Position(parse_variant(" ".join(given.game)), given.seed)
     except ValueError as error:

@@ -201,7 +201,7 @@ class Position:
             ValueError: not such a file, damaged, or a state that no legal game can hold.
         """
         if not isinstance(data, (bytes, bytearray)):
-            raise TypeError(f"a saved position is bytes, not {shown(data)}")
+            raise TypeError(f"a saved position must be bytes, not {shown(data)}")
         if not data.startswith(MAGIC):
             raise ValueError("these bytes are not a position saved by samurai_env")
         body, digest = data[:-16], data[-16:]
@@ -234,10 +234,10 @@ class Position:
             ValueError: not such a word, damaged, or a state that no legal game can hold.
         """
         if not isinstance(text, str):
-            raise TypeError(f"a position as text is a text, not {shown(text)}")
+            raise TypeError(f"a position as text must be a string, not {shown(text)}")
         word = text.strip()
         if not word or len(word) > LONGEST_TEXT or not word.isascii():
-            raise ValueError(f"a position as text is a word of 1 to {LONGEST_TEXT:,} letters, not {shown(text)}")
+            raise ValueError(f"a position as text must be a word of 1 to {LONGEST_TEXT:,} letters, not {shown(text)}")
         try:
             packed = base64.b64decode(word + "=" * (-len(word) % 4), b"-_", validate=True)
             reader = zlib.decompressobj()

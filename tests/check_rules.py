@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--ray", action="store_true", default=WorkerSettings().ray, help="work on Ray")
     given = parser.parse_args(arguments)
     if given.games < 1 or given.processes < 1 or given.first_seed < 0:
-        parser.error("--games and --processes are 1 or more, --first-seed is 0 or more")
+        parser.error("--games and --processes must be 1 or more, --first-seed must be 0 or more")
     console, workers = Console(), WorkerSettings(processes=given.processes, ray=given.ray)
     for game in given.game or MATCHES:
         if status := check(game, given.games, given.first_seed, workers, console):

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from agents.networks.config import NetworkConfig
 from agents.networks.paths import weights_file
+from agents.old_names import CARD_FORMAT, current_card, current_tensor
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
@@ -20,36 +21,8 @@ HEADER_BYTES = 2**20  # of a .safetensors file, at most
 WIDEST, DEEPEST = 2**16, 256  # width and number of hidden layers, at most
 DTYPES = {"F16", "BF16", "F32", "F64"}  # of weights, as the header of a .safetensors file names them
 
-# Format 2 had other names; its files are still read.
-OLD_FORMAT = "samurai_env network 2"
-OLD_FIELDS = {
-    "advised": "heuristic_prior",
-    "shared": "entity_width",
-    "outlook": "action_width",
-    "spatial": "spatial_width",
-}
-OLD_TENSORS = {
-    "trust": "prior_weight",
-    "temperature": "prior_temperature",
-    "shared.known.": "entities.context.",
-    "shared.": "entities.",
-    "outlook.pace": "actions.scale",
-    "outlook.known.": "actions.context.",
-    "outlook.": "actions.",
-    "spatial.read.": "spatial.embed.",
-    "spatial.place": "spatial.position",
-}
-
 Width = Annotated[int, Meta(ge=1, le=WIDEST)]
 LayerWidth = Annotated[int, Meta(ge=0, le=WIDEST)]
-
-
-def current_tensor_name(name: str) -> str:
-    """The name of a tensor that format 2 called `name`."""
-    for old, new in OLD_TENSORS.items():
-        if name == old or (old.endswith(".") and name.startswith(old)):
-            return new + name[len(old) :]
-    return name
 
 
 class Card(Struct, frozen=True):
@@ -99,10 +72,10 @@ def read_card(path: Path) -> Card:
             f"{one_line(path, 100)} needs its card {one_line(card_path, 100)}, which does not exist"
         )
     found = read_json(card_path, dict[str, Any], CARD_BYTES)
-    if found.get("format") not in (FORMAT, OLD_FORMAT):
+    if found.get("format") not in (FORMAT, CARD_FORMAT):
         raise ValueError(f"{one_line(card_path, 100)} is not the card of a network of samurai_env ({FORMAT})")
-    if found["format"] == OLD_FORMAT:
-        found = {OLD_FIELDS.get(name, name): value for name, value in found.items()}
+    if found["format"] == CARD_FORMAT:
+        found = current_card(found)
     try:
         return in_form(found, Card)
     except ValueError as error:
@@ -124,7 +97,7 @@ def tensor_shapes(data: bytes) -> dict[str, tuple[int, ...]]:
     for name, tensor in tensors.items():
         if tensor.dtype not in DTYPES:
             raise ValueError(f"the tensor {shown(name)} holds {shown(tensor.dtype)}, not floating-point numbers")
-    return {current_tensor_name(name): tuple(tensor.shape) for name, tensor in tensors.items()}
+    return {current_tensor(name): tuple(tensor.shape) for name, tensor in tensors.items()}
 
 
 def read_weights(path: Path, expected: Callable[[NetworkConfig], dict[str, tuple[int, ...]]]) -> tuple[Card, bytes]:

@@ -2,6 +2,9 @@
 
 from dataclasses import asdict, dataclass
 
+from samurai_env.core.encoding import Graph
+from samurai_env.core.game import Variant
+
 MASKED = -1e9  # logit of an illegal action
 
 
@@ -34,3 +37,16 @@ class NetworkConfig:
         """Describe what differs from another, such as "hidden (64,) instead of (256, 256)"."""
         here, there = asdict(self), asdict(wanted)
         return ", ".join(f"{name} {here[name]} instead of {there[name]}" for name in here if here[name] != there[name])
+
+
+def graph_of(variant: Variant, encoding: str) -> Graph:
+    """The map as a graph that a network with `graph_width` reads.
+
+    Raises:
+        ValueError: the game has no map, or the encoding is not flat.
+    """
+    if variant.game.graph is None or len(variant.encoding(encoding).shape) != 1:
+        raise ValueError(
+            f"graph_width needs a game with a map, and a flat encoding; this is {variant.game.name} {encoding!r}"
+        )
+    return variant.game.graph(variant.num_players)

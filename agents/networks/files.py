@@ -10,10 +10,11 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from agents.networks.cards import FORMAT, current_tensor_name, damaged, read_weights
+from agents.networks.cards import FORMAT, damaged, read_weights
 from agents.networks.config import NetworkConfig
 from agents.networks.network import PolicyValueNet
 from agents.networks.paths import weights_file
+from agents.old_names import current_tensor
 from samurai_env.core.texts import one_line
 from samurai_env.files.atomic_write import write_atomically
 
@@ -58,7 +59,7 @@ def load_network(path: Path, device: str = "cpu") -> PolicyValueNet:
     except SafetensorError as error:
         raise damaged(path, error) from None
     net = PolicyValueNet(card.config)
-    net.load_state_dict({current_tensor_name(name): tensor for name, tensor in tensors.items()})
+    net.load_state_dict({current_tensor(name): tensor for name, tensor in tensors.items()})
     if not all(bool(tensor.isfinite().all()) for tensor in net.state_dict().values()):
         raise ValueError(f"{one_line(path, 100)} holds numbers that are not finite")
     return net.to(device).eval()

@@ -137,7 +137,9 @@ class Attention(nn.Module):
     def __init__(self, shape: tuple[int, ...], width: int) -> None:
         super().__init__()
         if width % HEADS:
-            raise ValueError(f"layers over tokens have {HEADS} heads: the width is a multiple of {HEADS}, not {width}")
+            raise ValueError(
+                f"layers over tokens have {HEADS} heads: the width must be a multiple of {HEADS}, not {width}"
+            )
         self.embed = nn.Linear(shape[1], width)
         self.position = nn.Parameter(0.1 * torch.randn(shape[0], width))
         self.layers = nn.ModuleList(

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from agents.heuristics import prior_temperature
-from agents.networks.config import MASKED, NetworkConfig
+from agents.networks.config import MASKED, NetworkConfig, graph_of
 from agents.networks.layers import ActionLayers, EntityLayers, spatial_layers
 from agents.networks.maps.graph_layers import GraphLayers
 from agents.networks.maps.grid_layers import GridLayers
@@ -56,10 +56,8 @@ class PolicyValueNet(nn.Module):
         if config.graph_width:
             if config.entity_width or config.spatial_width:
                 raise ValueError("layers over a graph stand in the place of those over entities or of spatial ones")
-            if variant.game.graph is None or len(encoding.shape) != 1:
-                raise ValueError("layers over a graph need a game with a map and the encoding flat")
             width = (inputs, *config.hidden)[-1]
-            graph = variant.game.graph(variant.num_players)
+            graph = graph_of(variant, config.encoding)
             layers = GridLayers if isinstance(graph.places, Cells) else GraphLayers
             self.graph: SiteLayers = layers(graph, encoding, config.graph_width, width)
             inputs += self.graph.outputs - self.mean.numel()

@@ -13,11 +13,12 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from agents.networks.cards import current_tensor_name, damaged, read_card, read_weights
-from agents.networks.config import MASKED, NetworkConfig
+from agents.networks.cards import damaged, read_card, read_weights
+from agents.networks.config import MASKED, NetworkConfig, graph_of
 from agents.networks.dense import add_action_scores, add_prior, dense, log_softmax, observed, prior_logits, rectify
 from agents.networks.maps.numpy_graph import NumPyGraph, Shapes, graph_shapes, linear_shapes
 from agents.networks.paths import weights_file
+from agents.old_names import current_tensor
 from samurai_env import parse_variant
 from samurai_env.core.encoding import Cells
 from samurai_env.core.texts import one_line
@@ -39,9 +40,7 @@ def expected_shapes(config: NetworkConfig) -> Shapes:
         shapes |= {"prior_temperature": (), "prior_weight": ()}
         inputs += variant.num_actions
     if config.graph_width:
-        graph = variant.game.graph and variant.game.graph(variant.num_players)
-        if graph is None or len(encoding.shape) != 1:
-            raise ValueError("layers over a graph need a game with a map and the encoding flat")
+        graph = graph_of(variant, config.encoding)
         width = (inputs, *config.hidden)[-1]
         found = graph_shapes(graph, encoding, config.graph_width, width)
         shapes |= {f"graph.{name}": shape for name, shape in found.items()}
@@ -75,9 +74,8 @@ class NumPyNetwork:
         self._graph: NumPyGraph | None = None
         if config.graph_width:
             variant = parse_variant(config.variant)
-            assert variant.game.graph is not None
             own = {name.removeprefix("graph."): tensor for name, tensor in t.items() if name.startswith("graph.")}
-            self._graph = NumPyGraph(variant.game.graph(variant.num_players), variant.encoding(config.encoding), own)
+            self._graph = NumPyGraph(graph_of(variant, config.encoding), variant.encoding(config.encoding), own)
         elif config.hidden:  # the first layer reads observations as they are: it does the normalisation, too
             entries = len(t["mean"])
             weights, bias = self._layers[0]
@@ -194,7 +192,7 @@ def load_network(path: Path) -> NumPyNetwork:
             )
     card, data = read_weights(path, expected_shapes)
     try:
-        tensors = {current_tensor_name(name): tensor.astype(np.float32) for name, tensor in load(data).items()}
+        tensors = {current_tensor(name): tensor.astype(np.float32) for name, tensor in load(data).items()}
     except (SafetensorError, TypeError, KeyError, AttributeError) as error:  # bfloat16, which NumPy has not
         raise damaged(path, error) from None
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):

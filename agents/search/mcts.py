@@ -75,9 +75,9 @@ class MCTSConfig:
         """
         check_ranges(self, "a search")
         if self.tree_depth == 0:
-            raise ValueError("tree_depth of a search is 1 or more, or -1 for no limit, not 0")
+            raise ValueError("tree_depth of a search must be 1 or more, or -1 for no limit, not 0")
         if self.determinizations > self.simulations:
-            raise ValueError(f"determinizations are at most the simulations, not {self.determinizations}")
+            raise ValueError(f"determinizations must be at most the simulations, not {self.determinizations}")
 
 
 # Flat Monte Carlo: every action is tried, every game played to the end by the heuristic policy.

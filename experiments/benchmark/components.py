@@ -15,6 +15,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from agents.search.mcts import MCTSAgent, MCTSConfig
+from experiments.benchmark.kernels import bound_loops
 from experiments.benchmark.peers import by_last
 from experiments.benchmark.timing import Figure, Meter, undisturbed
 from samurai_env.agent_api import decision_keys
@@ -53,17 +54,17 @@ def random_play(variant: Variant, meter: Meter) -> list[Figure]:
 
 def copies(variant: Variant, meter: Meter) -> list[Figure]:
     """The small operations that search needs."""
-    kernels = batch_kernels(variant.game)
+    kernels, (copy_many, determinize_many) = batch_kernels(variant.game), bound_loops(variant.game)
     states, rng = variant.new(GAMES_IN_CACHE), np.array([1], np.uint64)
     kernels.reset_all(states, np.arange(GAMES_IN_CACHE, dtype=np.uint64))
     targets = variant.new(GAMES_IN_CACHE)
 
     def clone(amount: int) -> float:
-        kernels.copy_many(states, targets, amount)
+        copy_many(states, targets, amount)
         return float(amount)
 
     def resample(amount: int) -> float:
-        kernels.determinize_many(states, 0, rng, amount)
+        determinize_many(states, 0, rng, amount)
         return float(amount)
 
     return [

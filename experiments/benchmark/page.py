@@ -8,9 +8,11 @@ from msgspec import Meta
 
 from experiments.benchmark.peer_table import with_ratios
 from experiments.benchmark.peers import KINDS, Row
+from experiments.benchmark.results import Origin, amount, origin, read
 from experiments.benchmark.scaling import Memory, Point
 from experiments.benchmark.timing import Figure
-from experiments.common.markdown import RESULTS, Origin, amount, origin, read, table, variant_title
+from experiments.common.markdown import table, variant_title
+from experiments.common.provenance import RESULTS
 from samurai_env import parse_variant
 
 PAGE = "docs/performance.md"

@@ -79,7 +79,7 @@ def check_seat(config: Config, record: GameRecord) -> None:
         ValueError: names it.
     """
     if config.seat is not None and not 0 <= config.seat < record.variant.num_players:
-        raise ValueError(f"--seat is a number from 0 to {record.variant.num_players - 1}, not {config.seat}")
+        raise ValueError(f"--seat must be a number from 0 to {record.variant.num_players - 1}, not {config.seat}")
 
 
 def main(config: Config, console: Console | None = None) -> None:

@@ -2,52 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TypedDict, TypeVar, cast
 
 from experiments.common.provenance import ROOT
 from samurai_env import parse_variant
-from samurai_env.core.texts import one_line
 from samurai_env.files.atomic_write import write_atomically
-from samurai_env.files.json_reader import read_json
-
-T = TypeVar("T", bound=Mapping)
-
-RESULTS = ROOT / "experiments" / "results"
-
-
-class Origin(TypedDict):
-    """The head of every results file of `experiments.bench`."""
-
-    variant: str
-    machine: str
-    version: str
-    commit: str
-    command: str
-
-
-def read(path: Path, form: type[T]) -> T:
-    """A results file of `experiments.bench`.
-
-    Args:
-        path: the file.
-        form: its form, an `Origin` with more.
-
-    Raises:
-        ValueError: it is damaged, or its variant is none.
-    """
-    found = read_json(path, form)
-    try:
-        parse_variant(cast(Origin, found)["variant"])
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged: {one_line(error, 200)}") from None
-    return found
-
-
-def origin(found: Origin) -> str:
-    """Describe the machine and the version that made a result."""
-    changed = ", with uncommitted changes" if found["commit"].endswith("+") else ""
-    return f"Version {found['version']}, commit {found['commit'].rstrip('+')}{changed}; {found['machine']}."
 
 
 def variant_title(spec: str) -> str:
@@ -56,15 +14,6 @@ def variant_title(spec: str) -> str:
     standard = made.game.variant(made.num_players).options
     special = [f"{name}={value}" for name, value in made.options.items() if value != standard[name]]
     return ", ".join([f"{made.game.title}, {made.num_players} players", *special])
-
-
-def amount(value: float) -> str:
-    """A measured figure, to three digits."""
-    for size, letter in ((1e6, " M"), (1e3, " k")):
-        if value >= size:
-            digits = max(0, 3 - len(str(int(value / size))))
-            return f"{value / size:.{digits}f}{letter}"
-    return f"{value:.2f}"
 
 
 def fill(page: str, parts: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from llvmlite import binding
 
 ROOT = Path(__file__).resolve().parents[2]  # of the clone
+RESULTS = ROOT / "experiments" / "results"
 
 
 def commit() -> str:

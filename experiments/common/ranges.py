@@ -31,7 +31,7 @@ def check_ranges(config: Any) -> None:
         value = getattr(config, name)
         for each in value if isinstance(value, tuple) else (value,):
             if allowed is not None and each is not None and each not in allowed:
-                raise ValueError(f"{flag(name)} is {allowed}, not {_short(each)}")
+                raise ValueError(f"{flag(name)} must be {allowed}, not {_short(each)}")
 
 
 def _short(value: float) -> str:

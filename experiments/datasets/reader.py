@@ -113,10 +113,10 @@ class Dataset:
         if unknown := [name for name in names if name not in self.names]:
             raise ValueError(f"there is no column {shown(unknown[0])}; there are {', '.join(self.names)}")
         if checked_count("batch_size", batch_size) == 0:
-            raise ValueError("batch_size is 1 or more, not 0")
+            raise ValueError("batch_size must be 1 or more, not 0")
         wanted = set(range(self.shards) if shards is None else shards)
         if outside := wanted - set(range(self.shards)):
-            raise ValueError(f"shards are 0 to {self.shards - 1}, not {shown(min(outside))}")
+            raise ValueError(f"shards must be 0 to {self.shards - 1}, not {shown(min(outside))}")
         return self._batches(batch_size, names, shuffle, [pair for pair in self._groups if pair[0] in wanted])
 
     def _batches(
@@ -215,7 +215,7 @@ class Dataset:
             ValueError: no such game, or a damaged record.
         """
         if not 0 <= game < self.games:
-            raise ValueError(f"games are 0 to {self.games - 1}, not {shown(game)}")
+            raise ValueError(f"games must be 0 to {self.games - 1}, not {shown(game)}")
         number, place = divmod(game, self.origin.shard_games)
         return self.parsed(number, place, self.record_texts(number)[place])
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from msgspec import Meta, Struct
 
-from agents.old_specs import current_spelling
+from agents.old_names import current_spec
 from experiments.evaluation.matches import MATCH_SEED, stop_after
 from samurai_env import __version__, parse_variant
 from samurai_env.core.texts import one_line, shown
@@ -176,12 +176,12 @@ class Results:
     def _take(self, saved: KeptResults) -> None:
         """Keep what the file holds, if it can have been played."""
         self.variant = saved.variant
-        self.networks = {current_spelling(spec): digits for spec, digits in saved.networks.items()}
+        self.networks = {current_spec(spec): digits for spec, digits in saved.networks.items()}
         self.origin = {"command": saved.command, "versions": saved.versions, "deal_seeds": saved.deal_seeds}
         variant = parse_variant(saved.variant)
         players = variant.num_players
         for found in saved.matchups:
-            pair = current_spelling(found.one), current_spelling(found.others)
+            pair = current_spec(found.one), current_spec(found.others)
             name = f"{one_line(self.path, 120)} is damaged: the matchup of {shown(found.one, 40)}"
             if pair in self.matchups:
                 raise ValueError(f"{name} with {shown(found.others, 40)} stands there twice")

@@ -16,8 +16,7 @@ from agents.registry import make_agent
 from experiments.common.cli import make_folder, progress_bar
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
-from experiments.common.markdown import RESULTS
-from experiments.common.provenance import commit, machine
+from experiments.common.provenance import RESULTS, commit, machine
 from experiments.common.tasks import WorkerSettings, results_in_order
 from experiments.evaluation.matches import warm_agent
 from experiments.strong_play import board_game, general

@@ -15,12 +15,14 @@ from msgspec import Meta, Struct
 from safetensors import SafetensorError, safe_open
 from safetensors import torch as tensor_files
 
-from agents.networks.cards import CARD_BYTES, Card, current_tensor_name, read_card
+from agents.networks.cards import CARD_BYTES, Card, read_card
 from agents.networks.config import NetworkConfig
 from agents.networks.files import load_network, save_network
+from agents.old_names import REMOVED, current_settings, current_tensor
 from experiments.common.provenance import commit, cpu_name
-from experiments.training.config import REMOVED, Config, current_names
+from experiments.training.config import Config
 from experiments.training.learner import Learner
+from experiments.training.ppo_state import load_state_dict, state_dict
 from samurai_env import __version__
 from samurai_env.core.texts import one_line, shown
 from samurai_env.files.atomic_write import write_atomically
@@ -86,7 +88,7 @@ def save(learner: Learner) -> None:
     """Write the checkpoint, then the network and its card."""
     card = notes(learner)
     head = json.dumps({"network": asdict(learner.net.config), "notes": card})
-    tensors = {name: tensor.contiguous().cpu() for name, tensor in learner.state_dict().items()}
+    tensors = {name: tensor.contiguous().cpu() for name, tensor in state_dict(learner).items()}
     stamp = {"format": FORMAT, "head": head, "checksum": _checksum(tensors, head)}
     learner.config.run.mkdir(parents=True, exist_ok=True)
     write_atomically(checkpoint_file(learner.config.run), tensor_files.save(tensors, stamp))
@@ -146,7 +148,7 @@ def check_same(begun: dict[str, Any], config: Config) -> None:
     Raises:
         ValueError: names the flags, and what the run was started with.
     """
-    begun = current_names(begun)
+    begun = current_settings(begun)
     flags = {name: f"--{name.replace('_', '-')}" for name in FIXED}
     if untold := [flag for name, flag in flags.items() if name not in begun]:
         raise ValueError(f"the run in {config.run} does not say with what {', '.join(untold)} it was begun")
@@ -204,17 +206,17 @@ def _read_three_files(run: Path, tensors: Tensors) -> tuple[Tensors, NetworkConf
     for name, tensor in tensors.items():
         part, _, rest = name.partition(".")
         if part == "net":
-            name = f"net.{current_tensor_name(rest)}"
+            name = f"net.{current_tensor(rest)}"
         elif part == "past":
             number, _, inner = rest.partition(".")
-            name = f"past.{number}.{current_tensor_name(inner)}"
+            name = f"past.{number}.{current_tensor(inner)}"
         renamed[name] = tensor
     return renamed | {f"mean.{name}": tensor for name, tensor in net.state_dict().items()}, net.config, kept
 
 
 def _restore(learner: Learner, tensors: Tensors, kept: dict[str, Any]) -> None:
     """Put what was kept into the learner."""
-    learner.load_state_dict(tensors, kept)
+    load_state_dict(learner, tensors, kept)
     learner.seconds, learner.curve = kept["seconds"], kept["curve"]
     learner.origin = kept.get("origin", learner.origin)  # its file may have been overwritten since
     before = [(0, kept["command"]), *map(tuple, kept.get("went_on", []))]

@@ -1,13 +1,13 @@
-"""The settings of a training run: those of its parts together, and the names that they had."""
+"""The settings of a training run: those of its parts together."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import torch
 
+from agents.old_names import REMOVED, TRAINING
 from agents.settings import Range
 from experiments.common.cli import GameSpec, command_line
 from experiments.common.ranges import Count, check_ranges
@@ -80,9 +80,9 @@ def check(config: Config) -> None:
     """
     check_ranges(config)
     if config.reward not in REWARDS:
-        raise ValueError(f"--reward is {' or '.join(REWARDS)}, not {config.reward!r}")
+        raise ValueError(f"--reward must be {' or '.join(REWARDS)}, not {config.reward!r}")
     if config.precision not in ("float32", "bfloat16"):
-        raise ValueError(f"--precision is float32 or bfloat16, not {config.precision}")
+        raise ValueError(f"--precision must be float32 or bfloat16, not {config.precision}")
     variant = parse_variant(config.game)
     check_network(config, variant)
     check_opponents(config, variant)
@@ -94,42 +94,8 @@ def check(config: Config) -> None:
         raise ValueError(f"--device {config.device} cannot be used: {str(error).splitlines()[0]}") from None
 
 
-# Names in older files. The command line refuses them; saved settings are read. (`opponents` was an evaluation's.)
-RENAMED = {
-    "averaging": "ema_decay",
-    "advised": "heuristic_prior",
-    "clip": "clip_coef",
-    "entropy": "ent_coef",
-    "epochs": "update_epochs",
-    "evaluate_deals": "eval_deals",
-    "evaluate_every": "eval_every",
-    "initial": "init_from",
-    "minibatch": "minibatch_size",
-    "opponents": "eval_opponents",
-    "outlook": "action_width",
-    "rival_share": "opponent_share",
-    "rivals": "opponents",
-    "shared": "entity_width",
-    "spatial": "spatial_width",
-    "teacher": "expert",
-    "teacher_steps": "imitation_steps",
-    "total_steps": "total_timesteps",
-    "trust": "prior_weight",
-    "value_weight": "vf_coef",
-}
-REMOVED = {"privileged": False, "auxiliary": 0.0}  # with what they were when off; commit 1e132cb has them
-
-
-def current_names(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Saved settings under their present names."""
-    renamed = dict(RENAMED)
-    if "eval_opponents" in saved:
-        del renamed["opponents"]
-    return {renamed.get(name, name): value for name, value in saved.items()}
-
-
 def flag_hints() -> dict[str, str]:
     """Map removed flags, without dashes, to hints."""
     present = {field.name for field in fields(Config)}
-    hints = {old: f"is now --{new.replace('_', '-')}" for old, new in RENAMED.items() if old not in present}
+    hints = {old: f"is now --{new.replace('_', '-')}" for old, new in TRAINING.items() if old not in present}
     return hints | dict.fromkeys(REMOVED, "gained nothing and is gone; commit 1e132cb has it")

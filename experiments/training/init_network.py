@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from agents.heuristics import ActionFeatures
-from agents.networks.config import NetworkConfig
+from agents.networks.config import NetworkConfig, graph_of
 from agents.networks.files import load_network
 from agents.networks.layers import spatial_layers
 from agents.networks.network import PolicyValueNet, new_network
@@ -56,8 +56,8 @@ def check_network(settings: NetworkSettings, variant: Variant) -> None:
     encoding = variant.encoding(name)
     if settings.entity_width and encoding.entities is None:
         raise ValueError(f"--entity-width needs an encoding with entities; {variant.game.name} {name!r} has none")
-    if settings.graph_width and (variant.game.graph is None or len(encoding.shape) != 1):
-        raise ValueError(f"--graph-width needs a game with a map, and flat; this is {variant.game.name} {name!r}")
+    if settings.graph_width:
+        graph_of(variant, name)
     if settings.graph_width and settings.spatial_width:
         raise ValueError("--graph-width and --spatial-width exclude each other")
     if settings.spatial_width:

@@ -9,7 +9,7 @@ import torch
 
 from agents.networks.agent import NetworkAgent
 from agents.networks.network import PolicyValueNet
-from agents.old_specs import current_spelling
+from agents.old_names import current_spec
 from agents.registry import make_agent
 from agents.search.mcts import MCTSAgent
 from agents.search.puct import PUCTAgent, PUCTConfig
@@ -65,7 +65,7 @@ def self_search(spec: str) -> PUCTConfig | None:
     """
     parsed = parse_agent_spec(spec)
     if parsed.name == "self":
-        raise ValueError(f"--expert {spec[:60]} is now {current_spelling(spec)[:80]}")
+        raise ValueError(f"--expert {spec[:60]} is now {current_spec(spec)[:80]}")
     return read_settings(parsed, PUCTConfig) if parsed.name == "puct" and parsed.settings.get("net") == "self" else None
 
 

@@ -5,7 +5,7 @@ seat, so values, rewards and advantages are vectors over seats, for any number o
 are masked. Most names are CleanRL's (Huang et al., 2022).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -20,7 +20,6 @@ from agents.settings import Range
 from experiments.common.ranges import Count, Seed, Share, Weight
 from experiments.training.opponents import Expert, Opponents, OpponentSettings
 from samurai_env.agent_api import decision_keys
-from samurai_env.core.texts import shown
 from samurai_env.envs.vector import GameVectorEnv
 
 PRIOR_WEIGHT_LR = 30.0  # times the learning rate: one number, which at the pace of the others would hardly move
@@ -93,6 +92,7 @@ class PPO:
         net: the network that plays and learns.
         mean_net: the moving average of its weights (Polyak and Juditsky, 1992).
         batch: the last rollout.
+        next_obs, next_seats: what the seats to move observe, and which these are.
         steps, updates, games: decisions, updates and finished games so far.
     """
 
@@ -124,7 +124,7 @@ class PPO:
         self._features = ActionFeatures(self.variant) if net.config.heuristic_prior else None
         self._num_features = len(self.variant.game.action_features) if net.config.action_width else 1
         observed, info = env.reset(seed=settings.seed)
-        self._next_obs, self._next_seats = observed, info["seat"]
+        self.next_obs, self.next_seats = observed, info["seat"]
         self.batch = self._new_batch()
 
     def _new_batch(self) -> Batch:
@@ -177,9 +177,9 @@ class PPO:
             batch.log_probs[t] = log_probs.gather(1, batch.actions[t][:, None])[:, 0]
             if self.opponents:
                 batch.train_mask[t] = torch.from_numpy(~self.opponents.play(env.states, played))
-            self._next_obs, _, terminated, truncated, info = env.step(played)
+            self.next_obs, _, terminated, truncated, info = env.step(played)
             dones = terminated | truncated  # after either the observation is of another game
-            self._next_seats = info["seat"]
+            self.next_seats = info["seat"]
             batch.rewards[t] = torch.from_numpy(info["rewards"])
             batch.dones[t] = torch.from_numpy(dones)
             self.games += int(dones.sum())
@@ -190,13 +190,13 @@ class PPO:
         """Enter the network's inputs and values at decision `t`; its log-probabilities, float32 (N, actions)."""
         batch = self.batch
         arrays = {
-            "obs": self._next_obs["observation"],
-            "action_masks": self._next_obs["action_mask"],
+            "obs": self.next_obs["observation"],
+            "action_masks": self.next_obs["action_mask"],
         }
         if self._features:
             arrays["action_features"] = self._features.compute(self.env.states)[:, :, : self._num_features]
         inputs = {name: torch.from_numpy(array).to(self.settings.device) for name, array in arrays.items()}
-        seats = torch.from_numpy(self._next_seats).long().to(self.settings.device)
+        seats = torch.from_numpy(self.next_seats).long().to(self.settings.device)
         with self.autocast:
             log_probs, values = self.net(*inputs.values())
         batch.values[t] = turn_seats(values, seats, -1)
@@ -302,82 +302,10 @@ class PPO:
             order = torch.randperm(len(rows), generator=self.shuffler).to(rows.device)
             yield from rows[order].tensor_split(parts)
 
-    # ---------------------------------------------------------------- state
-
     @property
     def gradient_steps(self) -> int:
         """Gradient steps so far."""
         return int(self.ema.n_averaged) - 1
-
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """All tensors of the training state, by name; `load_state_dict` takes them with the counters."""
-        nets = {"net": self.net.state_dict(), "mean": self.mean_net.state_dict()}
-        if self.opponents and self.opponents.past:
-            nets |= {f"past.{number}": net for number, net in enumerate(self.opponents.past.nets)}
-        nets |= {f"adam.{index}": state for index, state in self.optimizer.state_dict()["state"].items()}
-        return {f"{part}.{name}": tensor for part, found in nets.items() for name, tensor in found.items()} | {
-            "games": torch.from_numpy(self.env.states.view(np.uint8).copy()),
-            "rng": torch.from_numpy(self.rng.view(np.int64).copy()),
-            "shuffler": self.shuffler.get_state(),
-        }
-
-    def load_state_dict(self, state: Mapping[str, torch.Tensor], counters: Mapping[str, int]) -> None:
-        """Continue exactly from a state.
-
-        Args:
-            state: what `state_dict` returned.
-            counters: steps, updates, games and gradient_steps.
-
-        Raises:
-            KeyError: a counter is missing.
-            RuntimeError: impossible state of the shuffler; nothing has changed then.
-            ValueError: a tensor is missing or does not fit, or the games do not; no network has changed then.
-        """
-        self._check_tensors(state)
-        self.shuffler.set_state(state["shuffler"])
-        self._next_obs, info = self.env.restore(state["games"].numpy().view(self.variant.dtype))
-        self._next_seats = info["seat"]
-        parts: dict[str, dict[str, torch.Tensor]] = {}
-        for name, tensor in state.items():
-            words = name.split(".", 2 if name.startswith(("past.", "adam.")) else 1)
-            parts.setdefault(".".join(words[:-1]), {})[words[-1]] = tensor
-        self.net.load_state_dict(parts["net"])
-        self.mean_net.load_state_dict(parts["mean"])
-        if self.opponents and self.opponents.past:
-            past = {int(part[5:]): net for part, net in parts.items() if part.startswith("past.")}
-            self.opponents.past.nets = [past[number] for number in sorted(past)] or self.opponents.past.nets
-        adam = {int(part[5:]): found for part, found in parts.items() if part.startswith("adam.")}
-        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": adam})
-        self.rng[:] = state["rng"].numpy().view(np.uint64)
-        self.steps, self.updates, self.games = (counters[name] for name in ("steps", "updates", "games"))
-        self.ema.n_averaged.fill_(1 + counters["gradient_steps"])
-
-    def _check_tensors(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Refuse tensors that are missing, unknown, or of another type or shape than here."""
-        known = {name: tensor for name, tensor in self.state_dict().items() if not name.startswith(("adam.", "past."))}
-        if missing := known.keys() - state.keys():
-            raise ValueError(f"there is no tensor {min(missing)}")
-        weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
-        for number, weight in enumerate(weights):
-            moments = {f"adam.{number}.{name}": weight for name in ("exp_avg", "exp_avg_sq")}
-            moments[f"adam.{number}.step"] = torch.zeros(())
-            if not moments.keys().isdisjoint(state) and (missing := moments.keys() - state.keys()):
-                raise ValueError(f"there is no tensor {min(missing)}")
-            known |= moments
-        net, past = self.net.state_dict(), {name.split(".", 2)[1] for name in state if name.startswith("past.")}
-        for part in past:
-            if not (part.isascii() and part.isdecimal()):
-                raise ValueError(f"there is no past network {shown(part)}")
-            known |= {f"past.{part}.{name}": tensor for name, tensor in net.items()}
-        if missing := known.keys() - state.keys() - {name for name in known if name.startswith("adam.")}:
-            raise ValueError(f"there is no tensor {min(missing)}")
-        for name, tensor in state.items():
-            if name not in known:
-                raise ValueError(f"there is a tensor {shown(name)}, which no run has")
-            right = known[name]
-            if (tensor.dtype, tensor.shape) != (right.dtype, right.shape):
-                here, there = f"{tensor.dtype} {shown([*tensor.shape])}", f"{right.dtype} {[*right.shape]}"
-                raise ValueError(f"the tensor {name} is {here}, not {there}")
 
 
 def warmed_up_ema(decay: float) -> Callable[[torch.Tensor, torch.Tensor, torch.Tensor | int], torch.Tensor]:

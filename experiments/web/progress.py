@@ -8,7 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from agents.best import measured
-from experiments.common.markdown import RESULTS, variant_title
+from experiments.common.markdown import variant_title
+from experiments.common.provenance import RESULTS
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import duration, rating_text, standings
 from samurai_env import Variant, parse_variant

@@ -105,18 +105,6 @@ def determinize_one(states, index, seat, rng):
     determinize(states[index], seat, rng)
 
 
-def copy_many(states, copies, amount):
-    """Copy states again and again, to measure the speed of copies."""
-    for i in range(amount):
-        copies[i % states.shape[0]] = states[i % states.shape[0]]
-
-
-def determinize_many(states, seat, rng, amount):
-    """Call `determinize` again and again, game after game, to measure its speed."""
-    for i in range(amount):
-        determinize(states[i % states.shape[0]], seat, rng)
-
-
 def write_policy(states, index, logits):
     """Write the heuristic policy's logits of one game's actions into `logits`, float64 (actions,)."""
     heuristic_policy(states[index], logits)
@@ -361,8 +349,8 @@ def observe_seats(states, seats, out):
 # Templates bound to a game; those below to a game and one of its encodings.
 GAME_TEMPLATES = (
     *(reset_all, apply, step_all, first_illegal, legal_words, legal_masks, write_legal, returns_all, write_returns),
-    *(potential_all, write_potential, is_mid_move, determinize_all, determinize_one, determinize_many, copy_many),
-    *(write_policy, policy_all, perft, play_random),
+    *(potential_all, write_potential, is_mid_move, determinize_all, determinize_one, write_policy, policy_all),
+    *(perft, play_random),
 )
 ENCODING_TEMPLATES = (write_observation, observe_seats, act, batch_step, batch_observe, batch_observe_all)
 

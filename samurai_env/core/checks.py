@@ -26,7 +26,7 @@ def checked_integer(what: str, value: Any) -> int:
         TypeError: not an integer, or a bool; names what it was for.
     """
     if not is_integer(value):
-        raise TypeError(f"{what} is an integer, not {shown(value)}")
+        raise TypeError(f"{what} must be an integer, not {shown(value)}")
     return operator.index(value)
 
 
@@ -39,7 +39,7 @@ def checked_seed(seed: Any) -> int:
     """
     number = checked_integer("a seed", seed)
     if not 0 <= number < SEEDS:
-        raise ValueError(f"a seed is an integer from 0 to 2**63 - 1, not {shown(number)}")
+        raise ValueError(f"a seed must be an integer from 0 to 2**63 - 1, not {shown(number)}")
     return number
 
 
@@ -52,7 +52,7 @@ def checked_count(what: str, count: Any) -> int:
     """
     number = checked_integer(what, count)
     if not 0 <= number < 2**48:
-        raise ValueError(f"{what} is from 0 to 2**48 - 1, not {shown(number)}")
+        raise ValueError(f"{what} must be from 0 to 2**48 - 1, not {shown(number)}")
     return number
 
 
@@ -96,7 +96,7 @@ def checked_buffer(what: str, array: Any, dtype: Any, shape: tuple[int, ...]) ->
     """
     _check_kind(what, array, np.dtype(dtype), shape)
     if not array.flags.carray:
-        raise ValueError(f"{what} is a writable, aligned array in C order; this one is not")
+        raise ValueError(f"{what} must be a writable, aligned array in C order; this one is not")
     return np.asarray(array)
 
 
@@ -118,9 +118,9 @@ def checked_array(what: str, array: Any, dtype: Any, shape: tuple[int | None, ..
 
 def _check_kind(what: str, array: Any, dtype: np.dtype, shape: tuple[int | None, ...]) -> None:
     if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
-        raise TypeError(f"{what} is a NumPy array, not {shown(array)}")
+        raise TypeError(f"{what} must be a NumPy array, not {shown(array)}")
     if array.dtype != dtype or not _fits(array, shape):
-        raise ValueError(f"{what} is {_form(dtype, shape)}, not {_form(array.dtype, array.shape)}")
+        raise ValueError(f"{what} must be {_form(dtype, shape)}, not {_form(array.dtype, array.shape)}")
 
 
 def _fits(array: np.ndarray, shape: tuple[int | None, ...]) -> bool:
@@ -147,12 +147,12 @@ def checked_integers(what: str, values: Any, shape: tuple[int | None, ...]) -> n
     try:
         array = np.asarray(values)
     except Exception:  # such as a ragged list
-        raise ValueError(f"{what} are {_form('integers', shape)}, not {shown(values)}") from None
+        raise ValueError(f"{what} must be {_form('integers', shape)}, not {shown(values)}") from None
     integers = array.dtype.kind in "iu" or array.size == 0  # an empty list is float64
     if not integers or not _fits(array, shape):
-        raise ValueError(f"{what} are {_form('integers', shape)}, not {_form(array.dtype, array.shape)}")
+        raise ValueError(f"{what} must be {_form('integers', shape)}, not {_form(array.dtype, array.shape)}")
     if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
-        raise ValueError(f"{what} are below 2**63, not {array.max()}")
+        raise ValueError(f"{what} must be below 2**63, not {array.max()}")
     return np.ascontiguousarray(array, np.int64)
 
 

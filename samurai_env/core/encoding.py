@@ -101,7 +101,7 @@ class Encoding:
                 where = ", ".join(map(str, np.unravel_index(index - place.start, block.shape)))
                 low, high = block.limits
                 return f"{block.name}[{where}]: {block.meaning} ({low} to {high})"
-        raise IndexError(f"entries are 0 to {self.shape[self.axis] - 1}, not {shown(index)}")
+        raise IndexError(f"entries must be 0 to {self.shape[self.axis] - 1}, not {shown(index)}")
 
     def entity_rows(self) -> np.ndarray:
         """Return the indices of each entity's entries on the axis: int64 (entities, entries of one).
@@ -132,9 +132,11 @@ class Encoding:
             known = shorten(", ".join(b.name for b in self.blocks), 200, placeholder=" ...")
             raise KeyError(f"no block {shown(name)}; there are {known}")
         if not isinstance(observation, np.ndarray):
-            raise TypeError(f"an observation is a NumPy array, not {shown(observation)}")
+            raise TypeError(f"an observation must be a NumPy array, not {shown(observation)}")
         if observation.shape[observation.ndim - len(self.shape) :] != self.shape:
-            raise ValueError(f"an observation has shape {self.shape}, or so at its end, not {shown(observation.shape)}")
+            raise ValueError(
+                f"an observation must have shape {self.shape}, or so at its end, not {shown(observation.shape)}"
+            )
         axis = observation.ndim - len(self.shape) + self.axis
         part = np.moveaxis(observation, axis, -1)[..., self.slices()[name]]
         return part.reshape(*part.shape[:-1], *block.shape)

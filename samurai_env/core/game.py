@@ -28,13 +28,13 @@ class Option:
         values: the values.
         default: the one that holds if none is named.
         meaning: one line for readers.
-        quiet: specs leave the default out: they are older than the option, and files and hashes contain them.
+        omit_default: specs leave the default out: they are older than the option, and files and hashes contain them.
     """
 
     values: tuple[Any, ...]
     default: Any
     meaning: str
-    quiet: bool = False
+    omit_default: bool = False
 
     def check(self, label: str, value: Any, num_players: int) -> Any:
         """Return the value as a variant keeps it (hashable).
@@ -48,7 +48,7 @@ class Option:
             ValueError: the option has no such value.
         """
         if not any(value == v and type(value) is type(v) for v in self.values):
-            raise ValueError(f"{label} is one of {', '.join(map(repr, self.values))}, not {shown(value)}")
+            raise ValueError(f"{label} must be one of {', '.join(map(repr, self.values))}, not {shown(value)}")
         return value
 
     def text(self, value: Any) -> str:
@@ -64,7 +64,7 @@ class Option:
         for value in self.values:
             if self.text(value) == text:
                 return value
-        raise ValueError(f"{label} is one of {', '.join(map(self.text, self.values))}, not {shown(text)}")
+        raise ValueError(f"{label} must be one of {', '.join(map(self.text, self.values))}, not {shown(text)}")
 
 
 @dataclass(frozen=True)
@@ -284,11 +284,13 @@ class Variant:
 
     @property
     def spec(self) -> str:
-        """The variant as text: `samurai players=2 edition=2016 ...`; quiet options only if they are not the default."""
-        named = [(self.game.options[name], name, value) for name, value in self.option_items]
-        said = [(option, name, value) for option, name, value in named if not option.quiet or value != option.default]
-        options = " ".join(f"{name}={option.text(value)}" for option, name, value in said)
-        return f"{self.game.name} players={self.num_players} {options}".strip()
+        """The variant as text: `samurai players=2 edition=2016 ...`; see `Option.omit_default`."""
+        words = [self.game.name, f"players={self.num_players}"]
+        for name, value in self.option_items:
+            option = self.game.options[name]
+            if not option.omit_default or value != option.default:
+                words.append(f"{name}={option.text(value)}")
+        return " ".join(words)
 
     @cached_property
     def dtype(self) -> np.dtype:

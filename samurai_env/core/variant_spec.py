@@ -9,7 +9,7 @@ import re
 from typing import Any, NamedTuple
 
 from samurai_env.core.game import Game, Variant, find_game
-from samurai_env.core.texts import one_line, shown
+from samurai_env.core.texts import MAX_ERROR, one_line, shown
 
 MAX_SPEC = 1000  # characters
 EXAMPLE = "samurai players=4 edition=2016"  # for messages
@@ -33,13 +33,14 @@ def read_spec(spec: str) -> VariantSpec:
         ValueError: unknown game, option or value, or something twice; the text says which, on one short line.
     """
     if not isinstance(spec, str):
-        raise TypeError(f"a spec is a text, not {shown(spec)}")
+        raise TypeError(f"a spec must be a string, not {shown(spec)}")
     if len(spec) > MAX_SPEC:
-        raise ValueError(f"a variant's spec has at most {MAX_SPEC:,} characters, not {len(spec):,}")
+        raise ValueError(f"a variant's spec may have at most {MAX_SPEC:,} characters, not {len(spec):,}")
     try:
         return _read(spec)
     except ValueError as error:
-        raise ValueError(one_line(error)) from None
+        hint = "; spaces, not commas, separate settings" if re.search(r",\s*\w+=", spec) else ""
+        raise ValueError(one_line(error, MAX_ERROR - len(hint)) + hint) from None
 
 
 def _read(spec: str) -> VariantSpec:

@@ -157,7 +157,7 @@ def checked_value(entry_name: str, value: str, allowed: tuple[str, ...]) -> int:
         ValueError: the entry has no such value.
     """
     if value not in allowed:
-        raise ValueError(f"{entry_name} is one of {', '.join(allowed[:20])}, not {shown(value)}")
+        raise ValueError(f"{entry_name} must be one of {', '.join(allowed[:20])}, not {shown(value)}")
     return allowed.index(value)
 
 

@@ -74,7 +74,9 @@ class GameAEC(AECEnv):
         check_render_mode(render_mode)
         self.variant = variant_from_keywords(type(self), game, num_players, options)
         if viewer is not None and not is_seat(viewer, self.variant.num_players):
-            raise ValueError(f"viewer is a seat from 0 to {self.variant.num_players - 1} or None, not {shown(viewer)}")
+            raise ValueError(
+                f"viewer must be a seat from 0 to {self.variant.num_players - 1} or None, not {shown(viewer)}"
+            )
         self.metadata = {**GameAEC.metadata, "name": f"{game}_v0"}
         self.encoding = self.variant.encoding_name(encoding)
         self.render_mode = render_mode

@@ -45,7 +45,7 @@ def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
         ValueError: names the argument, the value and what is allowed.
     """
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} is one of {', '.join(allowed)}, not {shown(value)}")
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {shown(value)}")
 
 
 def checked_options(options: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -57,7 +57,7 @@ def checked_options(options: Mapping[str, Any] | None) -> Mapping[str, Any]:
     if options is None:
         return {}
     if not isinstance(options, Mapping):
-        raise TypeError(f"the options of reset are a dict or None, not {shown(options)}")
+        raise TypeError(f"the options of reset must be a dict or None, not {shown(options)}")
     return options
 
 
@@ -81,9 +81,9 @@ def checked_reset_mask(options: Mapping[str, Any], num_envs: int, ready: bool) -
         return None
     mask = options["reset_mask"]
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-        raise TypeError(f"reset_mask is a NumPy array of bool, not {getattr(mask, 'dtype', type(mask))}")
+        raise TypeError(f"reset_mask must be a NumPy array of bool, not {getattr(mask, 'dtype', type(mask))}")
     if mask.shape != (num_envs,):
-        raise ValueError(f"reset_mask has shape {mask.shape}, not ({num_envs},)")
+        raise ValueError(f"reset_mask must have shape ({num_envs},), not {mask.shape}")
     if not ready and not mask.all():
         raise ResetNeeded("the first reset is of all games")
     return mask
@@ -139,7 +139,7 @@ def starting_position(variant: Variant, seeds: Seeds, seed: int | None, options:
     if position is None:
         return Position(variant, seeds.next(seed))
     if not isinstance(position, Position):
-        raise TypeError(f"options['position'] is a Position, not {shown(position)}")
+        raise TypeError(f"options['position'] must be a Position, not {shown(position)}")
     if seed is not None:
         raise ValueError("reset takes a seed or a position, not both")
     if position.variant != variant:

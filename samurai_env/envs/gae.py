@@ -19,7 +19,7 @@ def _real(name: str, values: Any) -> np.ndarray:
     except Exception as error:  # such as a ragged list
         raise ValueError(f"{name} are no array: {one_line(error, 150)}") from None
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} are real numbers, not {shown(values)}")
+        raise ValueError(f"{name} must be real numbers, not {shown(values)}")
     return array.astype(np.float64)
 
 
@@ -31,7 +31,7 @@ def _share(name: str, value: float) -> float:
     """
     number = _real(name, value)
     if number.ndim or not 0 <= number <= 1:
-        raise ValueError(f"{name} is a number from 0 to 1, not {shown(value)}")
+        raise ValueError(f"{name} must be a number from 0 to 1, not {shown(value)}")
     return float(number)
 
 
@@ -78,7 +78,7 @@ def gae_by_seat(
     steps, games, players = rewards.shape
     seats = checked_integers("seats", seats, (steps, games))
     if ((seats < 0) | (seats >= players)).any():
-        raise ValueError(f"seats are 0 to {players - 1}, not {seats.min()} to {seats.max()}")
+        raise ValueError(f"seats must be 0 to {players - 1}, not {seats.min()} to {seats.max()}")
     dones = np.asarray(dones, np.bool_)
     counted = np.ones((steps, games), np.bool_) if ignored is None else ~np.asarray(ignored, np.bool_)
     next_value = _real("next_values", next_values)

@@ -42,7 +42,7 @@ def fixed_seats(seat: Any, players: int, games: int) -> np.ndarray | int:
         if ((seats >= 0) & (seats < players)).all():
             return seats
     raise ValueError(
-        f"seat is a number from 0 to {players - 1}, one for each game, 'random' or 'rotate', not {shown(seat)}"
+        f"seat must be a number from 0 to {players - 1}, one for each game, 'random' or 'rotate', not {shown(seat)}"
     )
 
 

@@ -48,7 +48,9 @@ def players_of(variant: Variant, opponents: Opponent | Sequence[Opponent]) -> li
     if isinstance(opponents, str) or callable(opponents) or hasattr(opponents, "act"):
         opponents = [opponents] * others
     if not isinstance(opponents, Sequence):
-        raise ValueError(f"opponents are a name, an agent, a callable or a sequence of these, not {shown(opponents)}")
+        raise ValueError(
+            f"opponents must be a name, an agent, a callable or a sequence of these, not {shown(opponents)}"
+        )
     if len(opponents) != others:
         needed = f"{others} opponent{'s' * (others != 1)}"
         raise ValueError(f"{variant.spec} needs {needed}, not {len(opponents)}")

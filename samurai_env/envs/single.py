@@ -89,7 +89,7 @@ class GameEnv(gymnasium.Env):
         self.variant = variant_from_keywords(type(self), game, num_players, options)
         players = range(self.variant.num_players)
         if not (seat in ("random", "all") if isinstance(seat, str) else is_seat(seat, len(players))):
-            raise ValueError(f"seat is a number from 0 to {players[-1]}, 'random' or 'all', not {shown(seat)}")
+            raise ValueError(f"seat must be a number from 0 to {players[-1]}, 'random' or 'all', not {shown(seat)}")
         self.opponents = opponents
         self._players = players_of(self.variant, opponents)
         self.encoding = self.variant.encoding_name(encoding)

@@ -136,10 +136,10 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
             check_choice("autoreset_mode", autoreset_mode, tuple(mode.value for mode in AutoresetMode))
         num_envs, threads = checked_integer("num_envs", num_envs), checked_integer("threads", threads)
         if num_envs < 1 or threads < 1:
-            raise ValueError(f"num_envs and threads are at least 1, not {num_envs} and {threads}")
+            raise ValueError(f"num_envs and threads must be at least 1, not {num_envs} and {threads}")
         if num_envs > MAX_GAMES or threads > MAX_THREADS:
             raise ValueError(
-                f"num_envs is at most {MAX_GAMES:,} and threads {MAX_THREADS}, not {num_envs} and {threads}"
+                f"num_envs must be at most {MAX_GAMES:,} and threads {MAX_THREADS}, not {num_envs} and {threads}"
             )
         self.variant = variant_from_keywords(type(self), game, num_players, options)
         self.num_envs = num_envs
@@ -328,7 +328,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
             ValueError: another number of games, another variant, or states that cannot occur in a legal game.
         """
         if not isinstance(states, np.ndarray):
-            raise TypeError(f"states is a NumPy array of states, not {type(states).__name__}")
+            raise TypeError(f"states must be a NumPy array of states, not {type(states).__name__}")
         variant = self.variant
         if states.shape != self.states.shape or states.dtype != self.states.dtype:
             shape = states.shape
@@ -410,11 +410,11 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
             self._check_open()
             raise ResetNeeded("call reset() first")
         if isinstance(actions, MaskedArray):
-            raise ValueError("actions are a plain array, not a masked one: every game needs its action")
+            raise ValueError("actions must be a plain array, not a masked one: every game needs its action")
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(
-                f"actions are integers of shape ({self.num_envs},), not {actions.dtype} of shape {actions.shape}"
+                f"actions must be integers of shape ({self.num_envs},), not {actions.dtype} of shape {actions.shape}"
             )
         self._actions[:] = actions  # a copy, so that the checked actions are those applied
         game = first_missing(self._words, self._actions, self._done)
@@ -534,7 +534,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         if game is None:
             return tuple(self.render(row) for row in range(self.num_envs))
         if not is_seat(game, self.num_envs):
-            raise ValueError(f"games are 0 to {self.num_envs - 1}, not {shown(game)}")
+            raise ValueError(f"games must be 0 to {self.num_envs - 1}, not {shown(game)}")
         return render(self.variant, self.states[game], self.render_mode, self._viewer(game), [])
 
     def _viewer(self, game: int) -> int | None:

@@ -29,7 +29,7 @@ class FirstSeat(Option):
         if isinstance(value, str) and value == RANDOM_SEAT:
             return value
         if not is_seat(value, num_players):
-            raise ValueError(f"{label} is a seat, 0 to {num_players - 1}, or {RANDOM_SEAT!r}, not {shown(value)}")
+            raise ValueError(f"{label} must be a seat, 0 to {num_players - 1}, or {RANDOM_SEAT!r}, not {shown(value)}")
         return int(value)
 
     def parse(self, label: str, text: str) -> Any:
@@ -41,7 +41,7 @@ class FirstSeat(Option):
         if text == RANDOM_SEAT:
             return text
         if not (text.isascii() and text.isdigit()):
-            raise ValueError(f"{label} is the number of a seat or {RANDOM_SEAT}, not {shown(text)}")
+            raise ValueError(f"{label} must be the number of a seat or {RANDOM_SEAT}, not {shown(text)}")
         return int(text)
 
 

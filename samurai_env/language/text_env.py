@@ -144,7 +144,7 @@ class TextEnv:
             ValueError: the game is over.
         """
         if not isinstance(text, str):
-            raise TypeError(f"a reply is a text, not {shown(text)}")
+            raise TypeError(f"a reply must be a string, not {shown(text)}")
         if self.over:
             raise ValueError("the game is over: no reply is expected; reset begins another")
         seat = self.seat

@@ -57,9 +57,9 @@ def test_the_first_seat_is_drawn() -> None:
 
 
 def test_an_impossible_parameter_is_named() -> None:
-    with pytest.raises(ValueError, match="option first of Samurai is "):
+    with pytest.raises(ValueError, match="option first of Samurai must be "):
         pyspiel.load_game("samurai(first=-2)")
-    with pytest.raises(ValueError, match="edition of Samurai is one of 1998, 2016, not '1066'"):
+    with pytest.raises(ValueError, match="edition of Samurai must be one of 1998, 2016, not '1066'"):
         pyspiel.load_game("samurai(edition=1066)")
 
 

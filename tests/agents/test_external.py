@@ -87,10 +87,10 @@ def test_what_makes_no_agent(spec, message) -> None:
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("one", "are integers of shape (3,), not int64 of shape (1,)"),
-        ("column", "are integers of shape (3,), not int64 of shape (3, 1)"),
-        ("fractions", "are integers of shape (3,), not float64 of shape (3,)"),
-        ("nothing", "are integers of shape (3,), not object of shape ()"),
+        ("one", "must be integers of shape (3,), not int64 of shape (1,)"),
+        ("column", "must be integers of shape (3,), not int64 of shape (3, 1)"),
+        ("fractions", "must be integers of shape (3,), not float64 of shape (3,)"),
+        ("nothing", "must be integers of shape (3,), not object of shape ()"),
         ("raises", "failed:\nTraceback"),
     ],
 )

@@ -111,7 +111,7 @@ def test_such_a_network_plays_and_is_saved(game, tmp_path) -> None:
     ("form", "text"),
     [
         ({"game": "samurai_spirit"}, "a map"),
-        ({"encoding": "planes"}, "the encoding flat"),
+        ({"encoding": "planes"}, "a flat encoding"),
         ({"encoding": "tokens", "spatial_width": 8}, "in the place of"),
     ],
 )

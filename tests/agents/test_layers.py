@@ -85,6 +85,6 @@ def test_what_does_not_fit_is_refused() -> None:
     variant = make_variant("samurai")
     with pytest.raises(ValueError, match="need the encoding planes or tokens"):
         spatial_layers(variant.encoding("flat"), 8)
-    with pytest.raises(ValueError, match="the width is a multiple of 4, not 6"):
+    with pytest.raises(ValueError, match="the width must be a multiple of 4, not 6"):
         spatial_layers(variant.encoding("tokens"), 6)
     assert isinstance(spatial_layers(variant.encoding("planes"), 6), Convolutions)

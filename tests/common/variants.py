@@ -25,7 +25,7 @@ def all_variants(game: Game, **fixed) -> list[Variant]:
 
 def usual_values(option: Option) -> tuple:
     """The values that tests over all variants go through."""
-    return (option.default,) if option.quiet or isinstance(option, FirstSeat) else option.values
+    return (option.default,) if option.omit_default or isinstance(option, FirstSeat) else option.values
 
 
 def last_values(game: Game, players: int) -> dict:
@@ -43,12 +43,12 @@ def rule_variants(game: Game) -> list[Variant]:
 
 
 def readings(game: Game) -> list[Variant]:
-    """Variants with quiet options and seats that begin other than the default, spread over the other options."""
-    quiet = {name for name, option in game.options.items() if option.quiet and name != "first"}
+    """Variants in which `omit_default` options and first seats are not the default, spread over the other options."""
+    omitted = {name for name, option in game.options.items() if option.omit_default and name != "first"}
     kept = {"hide_captures": False} if "hide_captures" in game.options else {}
     found = []
-    for values in product(*(game.options[name].values for name in sorted(quiet))):
-        chosen = dict(zip(sorted(quiet), values, strict=True)) | kept
+    for values in product(*(game.options[name].values for name in sorted(omitted))):
+        chosen = dict(zip(sorted(omitted), values, strict=True)) | kept
         for i, variant in enumerate(all_variants(game, **chosen)):
             first = "random" if i % 2 else i // 2 % variant.num_players
             found.append(game.variant(variant.num_players, **{**variant.options, "first": first}))
@@ -78,5 +78,5 @@ def some_variants() -> list[Variant]:
 def label(variant: Variant) -> str:
     """Such as `samurai-2-2016-choose-alternate-false`."""
     options = [(variant.game.options[name], value) for name, value in variant.option_items]
-    values = [str(value).lower() for option, value in options if not option.quiet or value != option.default]
+    values = [str(value).lower() for option, value in options if not option.omit_default or value != option.default]
     return "-".join([variant.game.name, str(variant.num_players), *values])

@@ -81,7 +81,7 @@ def test_records_and_saved_positions_hold_it(variant: Variant) -> None:
 def test_specs_of_default_variants_do_not_name_quiet_options(name: str) -> None:
     game = find_game(name)
     for key, option in game.options.items():
-        assert (f"{key}=" in game.variant().spec) != option.quiet
+        assert (f"{key}=" in game.variant().spec) != option.omit_default
 
 
 def test_bytes_of_positions_are_those_of_before() -> None:
@@ -94,13 +94,13 @@ def test_bytes_of_positions_are_those_of_before() -> None:
 
 @pytest.mark.parametrize("value", [2, -1, "seat0", None, True, 1.5])
 def test_no_such_seat(value: object) -> None:
-    with pytest.raises(ValueError, match=r"option first of Samurai is a seat, 0 to 1, or 'random', not"):
+    with pytest.raises(ValueError, match=r"option first of Samurai must be a seat, 0 to 1, or 'random', not"):
         make_variant("samurai", 2, first=value)
 
 
 @pytest.mark.parametrize("text", ["first=2", "first=x", "first=²"])
 def test_no_such_seat_in_a_spec(text: str) -> None:
-    with pytest.raises(ValueError, match="option first of Samurai is "):
+    with pytest.raises(ValueError, match="option first of Samurai must be "):
         parse_variant(f"samurai players=2 {text}")
 
 

@@ -82,13 +82,13 @@ def test_an_illegal_action_names_its_game_and_changes_none() -> None:
 def test_bad_arguments_are_refused() -> None:
     batch = GameBatch(make_variant("samurai"))
     states = batch.reset(range(GAMES))
-    with pytest.raises(ValueError, match="seeds are 0 or more, not -1"):
+    with pytest.raises(ValueError, match="seeds must be 0 or more, not -1"):
         batch.reset([0, -1])
     with pytest.raises(TypeError, match="states"):
         batch.step(list(states), [0] * GAMES)
     with pytest.raises(ValueError, match="states"):
         batch.legal_masks(GameBatch(make_variant("samurai_card")).reset([0]))
-    with pytest.raises(ValueError, match="seats are 0 to 1"):
+    with pytest.raises(ValueError, match="seats must be 0 to 1"):
         batch.observe(states, [0, 1, 2, 0])
     with pytest.raises(ValueError, match="actions"):
         batch.step(states, [0])
@@ -116,5 +116,5 @@ def test_a_finished_game_is_refused_where_somebody_must_act(game: str) -> None:
 @pytest.mark.parametrize("steps", [-1, "5", 2.0, None, 2**63])
 def test_random_play_takes_a_number_of_steps(steps: object) -> None:
     batch = GameBatch(make_variant("samurai_card"))
-    with pytest.raises((TypeError, ValueError), match=r"^steps is "):
+    with pytest.raises((TypeError, ValueError), match=r"^steps must be "):
         batch.play_random(batch.reset(range(GAMES)), np.array([1], np.uint64), steps)

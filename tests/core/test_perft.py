@@ -86,7 +86,7 @@ def test_depths() -> None:
     position = Position(find_game("samurai").variant(2), 1)
     before = position.hash()
     assert [perft(position, depth) for depth in (0, 1)] == [1, 17]
-    with pytest.raises(ValueError, match="a depth is 0 or more, not -1"):
+    with pytest.raises(ValueError, match="a depth must be 0 or more, not -1"):
         perft(position, -1)
     assert position.hash() == before
     walk(position, 1000)
@@ -122,4 +122,4 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_command_refuses_what_cannot_be_counted(option: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         command.main(["samurai players=2", option])
-    assert f"error: {option.split('=')[0]} is {message}" in capsys.readouterr().err
+    assert f"error: {option.split('=')[0]} must be {message}" in capsys.readouterr().err

@@ -28,5 +28,5 @@ def test_without_numba_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_unknown_device() -> None:
-    with pytest.raises(ValueError, match="device is one of cpu, cuda, not 'tpu'"):
+    with pytest.raises(ValueError, match="device must be one of cpu, cuda, not 'tpu'"):
         make_vector_env("samurai", 4, device="tpu")

@@ -330,7 +330,9 @@ def test_without_a_seed_the_first_game_is_random(variant) -> None:
 def test_impossible_seeds(variant, seed, error) -> None:
     env = halfway(variant)
     before, follower = snapshot(env), next_seed(env.position.seed)
-    with pytest.raises(error, match=f"^a seed is an integer .*not {seed!r}$|^a seed is an integer, not {seed!r}$"):
+    with pytest.raises(
+        error, match=f"^a seed must be an integer .*not {seed!r}$|^a seed must be an integer, not {seed!r}$"
+    ):
         env.reset(seed=seed)
     assert snapshot(env) == before
     env.reset()
@@ -400,7 +402,7 @@ def test_reset_refuses_a_position_that_does_not_fit(variant) -> None:
         env.reset(options={"position": Position(other, 0)})
     with pytest.raises(ValueError, match=r"^reset takes a seed or a position, not both$"):
         env.reset(seed=1, options={"position": Position(variant, 0)})
-    with pytest.raises(TypeError, match=r"^options\['position'\] is a Position, not "):
+    with pytest.raises(TypeError, match=r"^options\['position'\] must be a Position, not "):
         env.reset(options={"position": Position(variant, 0).save()})
     assert snapshot(env) == before
 
@@ -446,7 +448,7 @@ def test_an_illegal_action_changes_nothing(variant) -> None:
     with pytest.raises(IllegalActionError, match=f"{env.agent_selection} is to act"):
         env.step(None)
     for action in (1.0, "0", [0], np.array([0])):
-        with pytest.raises(TypeError, match=r"^an action is an integer, not "):
+        with pytest.raises(TypeError, match=r"^an action must be an integer, not "):
             env.step(action)
     assert snapshot(env) == before
     for kind in (np.int8, np.int64, np.array):
@@ -557,12 +559,12 @@ def test_an_agent_that_does_not_exist(variant) -> None:
     [
         ({"num_players": 99}, "players, not 99"),
         ({"encoding": "pixels"}, "has no encoding 'pixels'; it has"),
-        ({"reward": "gold"}, "reward is one of result, shaped, not 'gold'"),
-        ({"reward": None}, "reward is one of result, shaped, not None"),
-        ({"observation": "text"}, "observation is one of dict, box, not 'text'"),
-        ({"render_mode": "glasses"}, "render_mode is one of ansi, svg, rgb_array, human, not 'glasses'"),
-        ({"viewer": 9}, "viewer is a seat from 0 to .* not 9"),
-        ({"viewer": "me"}, "viewer is a seat from 0 to .* not 'me'"),
+        ({"reward": "gold"}, "reward must be one of result, shaped, not 'gold'"),
+        ({"reward": None}, "reward must be one of result, shaped, not None"),
+        ({"observation": "text"}, "observation must be one of dict, box, not 'text'"),
+        ({"render_mode": "glasses"}, "render_mode must be one of ansi, svg, rgb_array, human, not 'glasses'"),
+        ({"viewer": 9}, "viewer must be a seat from 0 to .* not 9"),
+        ({"viewer": "me"}, "viewer must be a seat from 0 to .* not 'me'"),
     ],
 )
 def test_wrong_arguments(variant, arguments, message) -> None:

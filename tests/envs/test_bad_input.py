@@ -55,11 +55,11 @@ def test_seats_and_encodings_that_do_not_exist() -> None:
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 2**64])
 def test_impossible_seeds(seed) -> None:
-    with pytest.raises(ValueError, match="a seed is an integer from 0"):
+    with pytest.raises(ValueError, match="a seed must be an integer from 0"):
         Position(BOARD.variant(2), seed)
     position = Position(BOARD.variant(2), 5)
     before = position.hash()
-    with pytest.raises(ValueError, match="a seed is an integer from 0"):
+    with pytest.raises(ValueError, match="a seed must be an integer from 0"):
         position.reset(seed)
     assert position.hash() == before
 
@@ -76,11 +76,11 @@ def test_wrong_number_of_players(players) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"edition": "2015"}, "edition of Samurai is one of '1998', '2016', not '2015'"),
-        ({"edition": 2016}, "edition of Samurai is one of '1998', '2016', not 2016"),
-        ({"first_hand": "dealt"}, "first_hand of Samurai is one of 'choose', 'random', not 'dealt'"),
-        ({"figure_setup": None}, "figure_setup of Samurai is one of 'alternate', 'free', 'random', not None"),
-        ({"hide_captures": 1}, "hide_captures of Samurai is one of False, True, not 1"),
+        ({"edition": "2015"}, "edition of Samurai must be one of '1998', '2016', not '2015'"),
+        ({"edition": 2016}, "edition of Samurai must be one of '1998', '2016', not 2016"),
+        ({"first_hand": "dealt"}, "first_hand of Samurai must be one of 'choose', 'random', not 'dealt'"),
+        ({"figure_setup": None}, "figure_setup of Samurai must be one of 'alternate', 'free', 'random', not None"),
+        ({"hide_captures": 1}, "hide_captures of Samurai must be one of False, True, not 1"),
         ({"colour": "red"}, "Samurai has no option 'colour'; its options are edition, first_hand"),
         ({"hide_captures": True}, "hide_captures is for 3 or 4 players"),
     ],
@@ -96,10 +96,12 @@ def test_wrong_options(options, message) -> None:
         ("go players=2", "no game 'go'; the games are samurai"),
         ("samurai players=two", "is 'two', not a number"),
         ("samurai players=7", "not 7"),
-        ("samurai players=2 edition=2015", "option edition of Samurai is one of 1998, 2016, not '2015'"),
+        ("samurai players=2 edition=2015", "option edition of Samurai must be one of 1998, 2016, not '2015'"),
         ("samurai players=2 colour=red", "no option 'colour'"),
         ("samurai players=2 edition", "'edition' in .* is not of the form name=value"),
-        ("samurai players=2 hide_captures=yes", "hide_captures of Samurai is one of false, true, not 'yes'"),
+        ("samurai players=2,edition=2016", "'2,edition=2016', not a number; spaces, not commas, separate settings"),
+        ("samurai:players=2,edition=2016", "no game 'samurai:players=2,edition=2016'.*; spaces, not commas"),
+        ("samurai players=2 hide_captures=yes", "hide_captures of Samurai must be one of false, true, not 'yes'"),
         ("samurai players=2 hide_captures=true", "hide_captures is for 3 or 4 players"),
     ],
 )
@@ -298,12 +300,16 @@ def changed(index: int, *lines: str, drop: int = 1) -> list[str]:
         (0, "samurai_env game record 2", "format version 2 is unknown; this program reads version 1"),
         (1, "variant: samurai players=5", "bad variant: Samurai is for 2, 3, 4 players, not 5"),
         (1, "variant: checkers", "bad variant: there is no game 'checkers'"),
-        (1, "variant: samurai edition=2000", "bad variant: option edition of Samurai is one of 1998, 2016, not '2000'"),
+        (
+            1,
+            "variant: samurai edition=2000",
+            "bad variant: option edition of Samurai must be one of 1998, 2016, not '2000'",
+        ),
         (1, "color: red", "unknown header 'color'"),
         (1, "variant", "expected a header `name: value`"),
-        (2, "seed: -3", "a seed is an integer"),
-        (2, "seed: 9223372036854775808", "a seed is an integer"),
-        (2, "seed: " + "9" * 5000, "a seed is an integer"),
+        (2, "seed: -3", "a seed must be an integer"),
+        (2, "seed: 9223372036854775808", "a seed must be an integer"),
+        (2, "seed: " + "9" * 5000, "a seed must be an integer"),
         (2, "tag player0: again", None),  # noticed at the end of the header, where the seed is missing
         (3, "tag a b: x", None),
     ],

@@ -209,7 +209,7 @@ def test_opponents_errors_name_seat_and_agent(variant) -> None:
 
     for opponent, error, message in (
         (wrong, IllegalActionError, r"^game \d: opponent wrong on seat 1: action \d+ .* is illegal for seat 1 now"),
-        (long, ValueError, "^actions of opponent long are integers of shape "),
+        (long, ValueError, "^actions of opponent long must be integers of shape "),
     ):
         env = make(variant, 3, opponents=opponent)
         with pytest.raises(error, match=message):  # noqa: PT012
@@ -224,10 +224,10 @@ def test_opponents_errors_name_seat_and_agent(variant) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"seat": 2}, "seat is a number from 0 to 1, one for each game, 'random' or 'rotate', not 2"),
-        ({"seat": "all"}, "seat is a number from 0 to 1, one for each game, 'random' or 'rotate', not 'all'"),
-        ({"seat": [0, 1, 2]}, "seat is a number from 0 to 1, one for each game"),
-        ({"seat": [0, 1]}, r"the learners' seats are integers of shape \(3,\)"),
+        ({"seat": 2}, "seat must be a number from 0 to 1, one for each game, 'random' or 'rotate', not 2"),
+        ({"seat": "all"}, "seat must be a number from 0 to 1, one for each game, 'random' or 'rotate', not 'all'"),
+        ({"seat": [0, 1, 2]}, "seat must be a number from 0 to 1, one for each game"),
+        ({"seat": [0, 1]}, r"the learners' seats must be integers of shape \(3,\)"),
         ({"opponents": ["random"] * 2}, "needs 1 opponent, not 2"),
         ({"opponents": "greddy"}, "there is no agent 'greddy'"),
     ],

@@ -334,7 +334,7 @@ def test_reset_refuses_a_position_that_does_not_fit(variant) -> None:
         env.reset(options={"position": Position(other, 0)})
     with pytest.raises(ValueError, match=r"^reset takes a seed or a position, not both$"):
         env.reset(seed=1, options={"position": Position(variant, 0)})
-    with pytest.raises(TypeError, match=r"^options\['position'\] is a Position, not "):
+    with pytest.raises(TypeError, match=r"^options\['position'\] must be a Position, not "):
         env.reset(options={"position": Position(variant, 0).save()})
 
 
@@ -433,15 +433,15 @@ def test_the_compiled_opponents(variant) -> None:
         ({"opponents": "greddy"}, r"there is no agent 'greddy' \(did you mean 'greedy'\?\)"),
         ({"opponents": ["random", "mcts:many"]}, "mcts takes a number of simulations, as in mcts:1000, not 'many'"),
         ({"opponents": ["random", 7]}, "an opponent is random, greedy, an agent's spec such as .* not 7"),
-        ({"opponents": None}, "opponents are a name, an agent, a callable or a sequence of these, not None"),
-        ({"seat": 3}, "seat is a number from 0 to 2, 'random' or 'all', not 3"),
-        ({"seat": -1}, "seat is a number from 0 to 2"),
-        ({"seat": "first"}, "seat is a number from 0 to 2"),
-        ({"reward": "gold"}, "reward is one of result, shaped, not 'gold'"),
-        ({"render_mode": "glasses"}, "render_mode is one of ansi, svg, rgb_array, human, not 'glasses'"),
+        ({"opponents": None}, "opponents must be a name, an agent, a callable or a sequence of these, not None"),
+        ({"seat": 3}, "seat must be a number from 0 to 2, 'random' or 'all', not 3"),
+        ({"seat": -1}, "seat must be a number from 0 to 2"),
+        ({"seat": "first"}, "seat must be a number from 0 to 2"),
+        ({"reward": "gold"}, "reward must be one of result, shaped, not 'gold'"),
+        ({"render_mode": "glasses"}, "render_mode must be one of ansi, svg, rgb_array, human, not 'glasses'"),
         ({"encoding": "pixels"}, "has no encoding 'pixels'; it has"),
-        ({"observation": "text"}, "observation is one of dict, box, not 'text'"),
-        ({"illegal_action": "ignore"}, "illegal_action is one of terminate, raise, not 'ignore'"),
+        ({"observation": "text"}, "observation must be one of dict, box, not 'text'"),
+        ({"illegal_action": "ignore"}, "illegal_action must be one of terminate, raise, not 'ignore'"),
     ],
 )
 def test_wrong_arguments(variant, arguments, message) -> None:
@@ -525,7 +525,7 @@ def test_an_illegal_action_changes_nothing(variant) -> None:
         with pytest.raises(IllegalActionError, match=rf"action {action}\b"):
             env.step(action)
     for action in (None, 1.0, "0", [0], np.array([0])):
-        with pytest.raises(TypeError, match=r"^an action is an integer, not "):
+        with pytest.raises(TypeError, match=r"^an action must be an integer, not "):
             env.step(action)
     assert env.position.hash() == before
     assert plain(env.step(mask.argmax())) == plain(twin.step(int(mask.argmax())))
@@ -542,7 +542,7 @@ def test_an_opponent_that_makes_an_illegal_action(variant) -> None:
 @three
 def test_an_opponent_that_chooses_no_action(variant) -> None:
     env = make(variant, opponents=lambda seen: None)
-    with pytest.raises(TypeError, match=r"^the action of opponent <lambda> on seat [12] is an integer, not"):
+    with pytest.raises(TypeError, match=r"^the action of opponent <lambda> on seat [12] must be an integer, not"):
         play(env, 1)
 
 

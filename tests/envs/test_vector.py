@@ -477,10 +477,10 @@ def test_bad_reset_masks(variant) -> None:
         env.reset(options={"reset_mask": np.array([True, True, True, False])})
     env.reset(seed=1, options={"reset_mask": np.ones(4, bool)})
     before = env.states.copy()
-    with pytest.raises(ValueError, match=r"reset_mask has shape \(3,\), not \(4,\)"):
+    with pytest.raises(ValueError, match=r"reset_mask must have shape \(4,\), not \(3,\)"):
         env.reset(options={"reset_mask": np.ones(3, bool)})
     for mask in (np.ones(4, np.int64), [True] * 4):
-        with pytest.raises(TypeError, match="reset_mask is a NumPy array of bool"):
+        with pytest.raises(TypeError, match="reset_mask must be a NumPy array of bool"):
             env.reset(options={"reset_mask": mask})
     assert env.states.tobytes() == before.tobytes()
 
@@ -545,9 +545,9 @@ def test_seeds(variant) -> None:
     [
         ([1, 2], ValueError, "2 seeds for 3 games"),
         ([1, 2, 3, 4], ValueError, "4 seeds for 3 games"),
-        (-1, ValueError, "a seed is an integer from 0"),
-        (2**63 - 2, ValueError, "a seed is an integer from 0"),  # the third game's would be too large
-        ([1, -2, 3], ValueError, "a seed is an integer from 0"),
+        (-1, ValueError, "a seed must be an integer from 0"),
+        (2**63 - 2, ValueError, "a seed must be an integer from 0"),  # the third game's would be too large
+        ([1, -2, 3], ValueError, "a seed must be an integer from 0"),
         ([1, 2.0, 3], TypeError, "integer"),
         (1.0, TypeError, "integer"),
         ("123", TypeError, "integer"),
@@ -681,7 +681,7 @@ def test_actions_of_another_kind(variant) -> None:
     before = env.states.copy()
     bad = [legal[:2], legal[None], legal.astype(float), legal.astype(str), None, int(legal[0]), legal.astype(bool)]
     for actions in bad:
-        with pytest.raises(ValueError, match=r"actions are integers of shape \(3,\), not"):
+        with pytest.raises(ValueError, match=r"actions must be integers of shape \(3,\), not"):
             env.step(actions)
     assert env.states.tobytes() == before.tobytes()
     after = []
@@ -702,14 +702,14 @@ def test_step_before_reset(variant) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"num_envs": 0}, "num_envs and threads are at least 1, not 0 and 1"),
-        ({"threads": 0}, "num_envs and threads are at least 1, not 3 and 0"),
-        ({"autoreset_mode": "never"}, "autoreset_mode is one of NextStep, SameStep, Disabled, not 'never'"),
-        ({"reward": "gold"}, "reward is one of result, shaped, not 'gold'"),
+        ({"num_envs": 0}, "num_envs and threads must be at least 1, not 0 and 1"),
+        ({"threads": 0}, "num_envs and threads must be at least 1, not 3 and 0"),
+        ({"autoreset_mode": "never"}, "autoreset_mode must be one of NextStep, SameStep, Disabled, not 'never'"),
+        ({"reward": "gold"}, "reward must be one of result, shaped, not 'gold'"),
         ({"encoding": "pixels"}, "has no encoding 'pixels'; it has"),
         ({"num_players": 99}, "players, not 99"),
-        ({"observation": "text"}, "observation is one of dict, box, not 'text'"),
-        ({"render_mode": "film"}, "render_mode is one of "),
+        ({"observation": "text"}, "observation must be one of dict, box, not 'text'"),
+        ({"render_mode": "film"}, "render_mode must be one of "),
     ],
 )
 def test_wrong_arguments(variant, arguments, message) -> None:
@@ -730,9 +730,9 @@ def test_an_unknown_keyword(variant) -> None:
 @pytest.mark.parametrize("name", ["num_envs", "threads"])
 def test_numbers_that_are_none(variant, name) -> None:
     for value in ("3", 1.5, None):
-        with pytest.raises(TypeError, match=f"^{name} is an integer, not {value!r}$"):
+        with pytest.raises(TypeError, match=f"^{name} must be an integer, not {value!r}$"):
             GameVectorEnv(variant.game.name, **{name: value})
-    with pytest.raises(TypeError, match=r"^a seed is an integer, not 1\.5$"):
+    with pytest.raises(TypeError, match=r"^a seed must be an integer, not 1\.5$"):
         make(variant, 3).reset(seed=1.5)
 
 

@@ -139,7 +139,7 @@ def test_pictures(variant) -> None:
     assert env.render() == (env.render(0), env.render(1))
     assert env.render(1) == variant.game.text(env.states[1], None)
     for game in (2, -1, "0"):
-        with pytest.raises(ValueError, match=r"^games are 0 to 1, not"):
+        with pytest.raises(ValueError, match=r"^games must be 0 to 1, not"):
             env.render(game)
     env = gymnasium.make_vec(GAMES[variant.game.name][1], num_envs=2, num_players=2, opponents="random", seat=1)
     assert env.render() is None

@@ -116,7 +116,9 @@ def test_after_close_every_call_says_so(variant, threads) -> None:
 
 def test_too_many_threads_or_games() -> None:
     for arguments in ({"threads": 10**9}, {"threads": 257}, {"num_envs": 10**23}):
-        with pytest.raises(ValueError, match=r"^num_envs is at most 2,147,483,647 and threads 256, not \d+ and \d+$"):
+        with pytest.raises(
+            ValueError, match=r"^num_envs must be at most 2,147,483,647 and threads 256, not \d+ and \d+$"
+        ):
             GameVectorEnv("samurai", **{"num_envs": 3, **arguments})
 
 
@@ -185,10 +187,10 @@ def test_masked_actions_are_refused(variant) -> None:
     env = make(variant, 3)
     legal = advance(env, 1)["action_mask"].argmax(1)
     before = env.states.copy()
-    with pytest.raises(ValueError, match="actions are a plain array, not a masked one"):
+    with pytest.raises(ValueError, match="actions must be a plain array, not a masked one"):
         env.step(np.ma.masked_array(legal, [False, True, False]))
     for actions in (legal.astype(object), np.zeros((3, 0), int), np.zeros(0, int), [True, False, True]):
-        with pytest.raises(ValueError, match=r"^actions are integers of shape \(3,\), not"):
+        with pytest.raises(ValueError, match=r"^actions must be integers of shape \(3,\), not"):
             env.step(actions)
     assert env.states.tobytes() == before.tobytes()
 
@@ -236,12 +238,12 @@ def test_what_is_no_record_or_seed(variant) -> None:
     env = make(variant, 3)
     advance(env, 2)
     before = env.states.copy()
-    with pytest.raises(TypeError, match=r"^states is a NumPy array of states, not list$"):
+    with pytest.raises(TypeError, match=r"^states must be a NumPy array of states, not list$"):
         env.restore(before.tolist())
     with pytest.raises(ValueError, match=r"^states of shape \(3, 1\) of this kind do not fit 3 games"):
         env.restore(before.reshape(3, 1))
     for seed in (b"abc", "abc", np.array(2.5), 2.5):
-        with pytest.raises(TypeError, match=r"^a seed is an integer, not"):
+        with pytest.raises(TypeError, match=r"^a seed must be an integer, not"):
             env.reset(seed=seed)
     assert env.states.tobytes() == before.tobytes()
     env.reset(seed=np.array(4))

@@ -96,7 +96,7 @@ def test_the_table_and_what_is_refused(tmp_path, capsys) -> None:
         measure(settings(tmp_path, agents=()), QUIET)
     with pytest.raises(ValueError, match="measured with games 16; choose another --output"):
         measure(settings(tmp_path, games=17), QUIET)
-    with pytest.raises(ValueError, match="--positions is from 2 to"):
+    with pytest.raises(ValueError, match="--positions must be from 2 to"):
         measure(settings(tmp_path, positions=1), QUIET)
     with pytest.raises(ValueError, match="no agent 'gredy'"):
         measure(settings(tmp_path, agents=("gredy",)), QUIET)

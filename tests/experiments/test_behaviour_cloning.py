@@ -68,8 +68,8 @@ def test_impossible_settings(games, tmp_path):
     for changes, text in (
         ({"dataset": tmp_path}, "there is no dataset"),
         ({"eval_opponent": "gredy"}, "did you mean 'greedy'"),
-        ({"graph_width": -1}, "--graph-width is from 0"),
-        ({"total_timesteps": 0}, "--total-timesteps is from 1"),
+        ({"graph_width": -1}, "--graph-width must be from 0"),
+        ({"total_timesteps": 0}, "--total-timesteps must be from 1"),
     ):
         with pytest.raises((ValueError, FileNotFoundError), match=text):
             behaviour_cloning.main(settings(games, run=tmp_path / "none", **changes))

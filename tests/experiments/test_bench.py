@@ -35,8 +35,8 @@ def test_a_time_for_each_turns_a_rate_round():
 
 def test_wrong_settings_are_told():
     for wrong, message in (
-        ({"seconds": 0.0}, "--seconds is from 1e-06 to"),
-        ({"repetitions": 0}, "--repetitions is from 1 to"),
+        ({"seconds": 0.0}, "--seconds must be from 1e-06 to"),
+        ({"repetitions": 0}, "--repetitions must be from 1 to"),
         ({"peers": True, "growth": True}, "one at a time"),
     ):
         with pytest.raises(ValueError, match=message):

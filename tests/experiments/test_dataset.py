@@ -145,8 +145,8 @@ def test_batches(made):
     assert tensors["action"].dtype == torch.int64 and tensors["observation"].dtype == torch.int8
     for wrong, text in (
         ({"columns": ["move"]}, "there is no column 'move'; there are game, decision"),
-        ({"batch_size": 0}, "batch_size is 1 or more"),
-        ({"shards": [3]}, "shards are 0 to 2, not 3"),
+        ({"batch_size": 0}, "batch_size must be 1 or more"),
+        ({"shards": [3]}, "shards must be 0 to 2, not 3"),
     ):
         with pytest.raises(ValueError, match=text):
             found.batches(**{"batch_size": 5} | wrong).__next__()
@@ -207,7 +207,7 @@ def test_impossible_settings(made, tmp_path):
     for changes, text in (
         ({"agents": ("greedy", "random", "greedy")}, "one for each of 2 seats, not 3"),
         ({"agents": ("gredy",)}, "did you mean 'greedy'"),
-        ({"games": 0}, "--games is from 1"),
+        ({"games": 0}, "--games must be from 1"),
         ({"encoding": "raw"}, "has no encoding 'raw'"),
         ({"output": made, "seed": 2}, "has seed 1, not 2: choose another --output"),
         ({"output": made, "agents": ("greedy",)}, "choose another --output"),

@@ -91,8 +91,8 @@ def test_it_goes_on_where_it_stopped_and_repeats(learned, tmp_path):
 def test_impossible_settings(tmp_path):
     for changes, text in (
         ({"game": "samurai"}, "Samurai has no action features"),
-        ({"rollouts": "greedy"}, "--rollouts is such as rollout:16,potential_weight=4, not 'greedy'"),
-        ({"deals": 16}, "--deals is from 32 to 10000000, not 16"),
+        ({"rollouts": "greedy"}, "--rollouts must look like rollout:16,potential_weight=4, not 'greedy'"),
+        ({"deals": 16}, "--deals must be from 32 to 10000000, not 16"),
     ):
         with pytest.raises(ValueError, match=text):
             learn(settings(tmp_path / "none", **changes), QUIET)

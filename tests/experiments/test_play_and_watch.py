@@ -72,7 +72,7 @@ def test_play_hides_what_is_secret_and_explains_errors(tmp_path, monkeypatch):
 def test_play_refuses_wrong_numbers():
     with pytest.raises(ValueError, match="needs 2 opponents, not 3"):
         play.main(play.Config(("random", "random", "random"), game="samurai players=3"), Console(quiet=True))
-    with pytest.raises(ValueError, match="seat is a number from 0 to 1"):
+    with pytest.raises(ValueError, match="seat must be a number from 0 to 1"):
         play.main(play.Config(seat=2), Console(quiet=True))
 
 

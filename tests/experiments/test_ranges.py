@@ -53,7 +53,7 @@ def test_absurd_sizes_are_refused_in_a_line(name):
             config = made(name)
             setattr(config, field.name, (absurd,) if isinstance(getattr(config, field.name), tuple) else absurd)
             with pytest.raises(
-                ValueError, match=f"--{field.name.replace('_', '-')} is (from|at least|above) "
+                ValueError, match=f"--{field.name.replace('_', '-')} must be (from|at least|above) "
             ) as error:
                 check_ranges(config)
             assert len(str(error.value)) < 150

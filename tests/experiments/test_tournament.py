@@ -92,7 +92,7 @@ def test_other_deals_are_played_on_request(tmp_path):
 def test_how_much_a_worker_plays_at_a_time_changes_no_result(tmp_path):
     fives, ones = (tournament.play(config_of(tmp_path / str(n), chunk=n), QUIET) for n in (5, 1))
     assert {pair: m.deals for pair, m in fives.matchups.items()} == {pair: m.deals for pair, m in ones.matchups.items()}
-    with pytest.raises(ValueError, match="--chunk is from 1 to 10000, not 0"):
+    with pytest.raises(ValueError, match="--chunk must be from 1 to 10000, not 0"):
         tournament.play(config_of(tmp_path, chunk=0), QUIET)
 
 
@@ -176,7 +176,7 @@ def test_tournaments_refuse_what_they_cannot_play(tmp_path):
     with pytest.raises(ValueError, match="no agent 'gredy'"):
         tournament.play(tournament.Config(agents=("random,gredy",), output=tmp_path / "new"), QUIET)
     for width in (0.0, 1.0, 6.0):
-        with pytest.raises(ValueError, match="width is a width between 0 and 1"):
+        with pytest.raises(ValueError, match="width must be between 0 and 1"):
             tournament.play(config_of(tmp_path / "new", width=width), QUIET)
     with pytest.raises(ValueError, match="two or more"):
         tournament.play(tournament.Config(agents=("greedy",), mirror=False, output=tmp_path / "new"), QUIET)

@@ -17,11 +17,12 @@ from tensorboard.summary.writer.event_file_writer import _AsyncWriterThread
 
 from agents.heuristics import ActionFeatures
 from agents.networks.agent import NetworkAgent
-from agents.networks.cards import FORMAT, OLD_FIELDS, OLD_FORMAT, read_card
+from agents.networks.cards import FORMAT, read_card
 from agents.networks.config import NetworkConfig
 from agents.networks.files import load_network, save_network
 from agents.networks.network import new_network
 from agents.networks.sampling import sample
+from agents.old_names import CARD, CARD_FORMAT, REMOVED, TRAINING, current_settings
 from agents.registry import make_agent
 from agents.search.puct import PUCTAgent, PUCTConfig
 from agents.settings import field_types
@@ -30,7 +31,7 @@ from experiments.common.cli import refuse_old_flags, report_unless_raised_again
 from experiments.common.ranges import check_ranges, flag
 from experiments.train_ppo import train
 from experiments.training import checkpoint
-from experiments.training.config import REMOVED, RENAMED, Config, current_names, flag_hints
+from experiments.training.config import Config, flag_hints
 from experiments.training.init_network import random_play
 from experiments.training.learner import Learner
 from experiments.training.opponents import Expert, OpponentSettings
@@ -136,14 +137,14 @@ def test_imitation_learns_the_experts_choice_and_then_stops(tmp_path):
         ({"eval_opponents": ("past",)}, "past is an opponent"),
         ({"opponents": ("past:3",)}, "the opponent past takes no argument, not 'past:3'"),
         ({"expert": "puct:10,net=self"}, "--expert puct:10,net=self needs --imitation-steps"),
-        ({"expert": "puct:0,net=self", "imitation_steps": 9}, "simulations of a search is from 1 to"),
+        ({"expert": "puct:0,net=self", "imitation_steps": 9}, "simulations of a search must be from 1 to"),
         ({"expert": "self:50", "imitation_steps": 9}, "--expert self:50 is now puct:50,net=self"),
         ({"expert": "puct:many,net=self", "imitation_steps": 9}, "puct takes a number of simulations"),
         (
             {"expert": "puct:9,net=self,rollout_weight=7", "imitation_steps": 9},
-            "rollout_weight of .* is from 0 to 1, not 7",
+            "rollout_weight of .* must be from 0 to 1, not 7",
         ),
-        ({"vf_coef": -1.0}, "--vf-coef is from 0 to 1000000, not -1"),
+        ({"vf_coef": -1.0}, "--vf-coef must be from 0 to 1000000, not -1"),
     ],
 )
 def test_impossible_experts_and_opponents_are_refused(changes, message, tmp_path):
@@ -337,8 +338,8 @@ def test_a_card_is_carried_over_to_the_present_format_and_the_weights_stay(tmp_p
     net = new_network(NetworkConfig(make_variant("samurai").spec, "flat", (8,), True))
     save_network(net, file, {"steps": 3})
     weights, card = file.read_bytes(), file.with_suffix(".json")
-    old = json.loads(card.read_text()) | {"format": OLD_FORMAT}
-    old = {next((o for o, n in OLD_FIELDS.items() if n == key), key): value for key, value in old.items()}
+    old = json.loads(card.read_text()) | {"format": CARD_FORMAT}
+    old = {next((o for o, n in CARD.items() if n == key), key): value for key, value in old.items()}
     card.write_text(json.dumps(old))
     publish.main(publish.Config(file, file))
     assert file.read_bytes() == weights
@@ -427,14 +428,17 @@ def test_refusals(tmp_path):
         train(dataclasses.replace(config, hidden=(16,), resume=True), console)
     with pytest.raises(ValueError, match="begun with --num-envs 8; it resumes only with the same"):
         train(dataclasses.replace(config, num_envs=4, resume=True), console)
-    with pytest.raises(ValueError, match="precision is float32 or bfloat16, not half"):
+    with pytest.raises(ValueError, match="precision must be float32 or bfloat16, not half"):
         train(small(tmp_path / "half", precision="half"), console)
     for changes, text in (
-        ({"graph_width": 8, "encoding": "tokens"}, "--graph-width needs a game with a map, and flat"),
+        (
+            {"graph_width": 8, "encoding": "tokens"},
+            "graph_width needs a game with a map, and a flat encoding; this is samurai 'tokens'",
+        ),
         ({"graph_width": 8, "game": "samurai_spirit"}, "this is samurai_spirit 'flat'"),
-        ({"reward": "shapd"}, "--reward is result or shaped, not 'shapd'"),
-        ({"gae_lambda": 2.0}, "--gae-lambda is from 0 to 1, not 2"),
-        ({"clip_coef": 0.0}, "--clip-coef is above 0, at most .*, not 0"),
+        ({"reward": "shapd"}, "--reward must be result or shaped, not 'shapd'"),
+        ({"gae_lambda": 2.0}, "--gae-lambda must be from 0 to 1, not 2"),
+        ({"clip_coef": 0.0}, "--clip-coef must be above 0, at most .*, not 0"),
     ):
         with pytest.raises(ValueError, match=text):
             train(small(tmp_path / "impossible", **changes), console)
@@ -445,7 +449,7 @@ def test_refusals(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no checkpoint in"):
         train(dataclasses.replace(config, resume=True), console)
     (tmp_path / "aside").rename(tmp_path / "run" / "checkpoint.safetensors")
-    with pytest.raises(ValueError, match="--opponent-share is from 0 to 1, not 2"):
+    with pytest.raises(ValueError, match="--opponent-share must be from 0 to 1, not 2"):
         train(small(tmp_path / "share", opponents=("greedy",), opponent_share=2.0), console)
     with pytest.raises(ValueError, match="does not fit this run"):
         train(small(tmp_path / "form", init_from=tmp_path / "run", heuristic_prior=True), console)
@@ -457,7 +461,7 @@ def test_refusals(tmp_path):
 
 def old_names(settings):
     """Settings as cards had them before version 0.2."""
-    old = {new: name for name, new in RENAMED.items()}
+    old = {new: name for name, new in TRAINING.items()}
     return {old.get(name, name): value for name, value in settings.items()} | REMOVED
 
 
@@ -473,8 +477,8 @@ def as_before_version_02(run):
         save_file(tensors, run / file)
     card = json.loads((run / "model.json").read_text(encoding="utf-8"))
     del card["sha256"]
-    card["format"] = OLD_FORMAT
-    for name, new in OLD_FIELDS.items():
+    card["format"] = CARD_FORMAT
+    for name, new in CARD.items():
         card[name] = card.pop(new)
     card["notes"]["config"] = old_names(card["notes"]["config"])
     (run / "model.json").write_text(json.dumps(card), encoding="utf-8")
@@ -492,7 +496,7 @@ def test_a_run_begun_under_the_old_names_goes_on(tmp_path):
     card = as_before_version_02(tmp_path / "half")
     assert card["notes"]["config"]["trust"] == 2.0
     assert card["notes"]["config"]["rivals"] == ["greedy"]
-    assert current_names(card["notes"]["config"]) == new | REMOVED
+    assert current_settings(card["notes"]["config"]) == new | REMOVED
     shutil.copytree(tmp_path / "half", tmp_path / "gone")
     resumed = train(small(tmp_path / "half", **changes, resume=True), Console(quiet=True))
     assert torch.equal(weights(straight), weights(resumed))
@@ -503,22 +507,22 @@ def test_a_run_begun_under_the_old_names_goes_on(tmp_path):
 
 
 def test_opponents_of_an_evaluation_and_of_training_are_told_apart():
-    assert current_names({"opponents": ["greedy"], "rivals": ["past"], "total_steps": 5}) == {
+    assert current_settings({"opponents": ["greedy"], "rivals": ["past"], "total_steps": 5}) == {
         "eval_opponents": ["greedy"], "opponents": ["past"], "total_timesteps": 5
     }  # fmt: skip
     present = {"eval_opponents": ["greedy"], "opponents": ["past"]}
-    assert current_names(present | {"total_steps": 5}) == present | {"total_timesteps": 5}
+    assert current_settings(present | {"total_steps": 5}) == present | {"total_timesteps": 5}
 
 
 def test_settings_of_shipped_networks_are_known():
     names = {field.name for field in dataclasses.fields(Config)}
-    assert set(RENAMED.values()) <= names
+    assert set(TRAINING.values()) <= names
     assert not set(flag_hints()) & names
     for card in Path("weights").glob("*.json"):
         notes = read_card(card.with_suffix(".safetensors")).notes
         while notes:
             if "experiments.train_ppo" in notes["command"]:
-                settings = current_names(notes["config"])
+                settings = current_settings(notes["config"])
                 assert set(settings) <= names | set(REMOVED) | {"num_players", "options"}, card  # now in `game`
                 assert all(settings.get(name, off) == off for name, off in REMOVED.items()), card
             notes = notes.get("origin")
@@ -550,7 +554,7 @@ def test_every_number_has_a_range_and_its_default_lies_within():
                 config = Config(**{name: (absurd,) if isinstance(value, tuple) else absurd})
                 if allowed.high == float("inf") and absurd > 0:
                     continue
-                with pytest.raises(ValueError, match=f"{flag(name)} is .*, not") as error:
+                with pytest.raises(ValueError, match=f"{flag(name)} must be .*, not") as error:
                     check_ranges(config)
                 assert len(str(error.value)) < 150
 

@@ -42,7 +42,7 @@ def test_wrong_calls_are_refused() -> None:
         (lambda: sessions.new_game("chess"), "there is no game 'chess'"),
         (lambda: sessions.new_game("samurai players=3"), "is not played here"),
         (lambda: sessions.new_game("samurai players=2", seat=2), "there is no seat 2"),
-        (lambda: sessions.new_game("samurai players=2", seed=-1), "a seed is"),
+        (lambda: sessions.new_game("samurai players=2", seed=-1), "a seed must be"),
         (lambda: sessions.state("game-1"), "there is no game 'game-1'"),
         (lambda: sessions.move("../etc", "end"), "there is no game"),
     ):

@@ -102,7 +102,7 @@ def test_names_of_actions_are_understood_too() -> None:
 
 @pytest.mark.parametrize("reply", [None, 3, b"move: end"])
 def test_replies_are_texts(reply: object) -> None:
-    with pytest.raises(TypeError, match="a reply is a text"):
+    with pytest.raises(TypeError, match="a reply must be a string"):
         TextEnv(make_variant()).reply(reply)
 
 

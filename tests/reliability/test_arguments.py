@@ -74,12 +74,12 @@ def test_buffers_that_do_not_fit_are_refused() -> None:
     position = Position(VARIANT, 3)
     before = position.hash()
     for name, out in bad_buffers(np.int8, (VARIANT.num_actions,)).items():
-        assert "out is " in refused(position.legal_mask, out), name
+        assert "out must be " in refused(position.legal_mask, out), name
     for encoding in VARIANT.game.encodings:
         for name, out in bad_buffers(np.int8, VARIANT.encoding(encoding).shape).items():
-            assert "out is " in refused(position.observe, 0, encoding, out), name
+            assert "out must be " in refused(position.observe, 0, encoding, out), name
     for name, rng in bad_buffers(np.uint64, (1,)).items():
-        assert "rng is " in refused(position.determinized, 0, rng), name
+        assert "rng must be " in refused(position.determinized, 0, rng), name
     assert position.hash() == before
 
 
@@ -145,9 +145,9 @@ def test_agents_check_states_and_keys(player) -> None:
     assert refused(player.act, finished, keys) == "game 1 of 3 is over: nobody is to act"
     foreign = Position(VARIANT).states
     for bad in (foreign, states[0], states.reshape(1, 3), states.view(np.uint8), [1], None):
-        assert refused(player.act, bad, keys).startswith("states is ")
+        assert refused(player.act, bad, keys).startswith("states must be ")
     for bad in (keys[:2], np.zeros(4, np.uint64), keys.astype(np.int64), keys.astype(float), [0, 1, 2], None):
-        assert refused(player.act, states, bad).startswith("keys is ")
+        assert refused(player.act, states, bad).startswith("keys must be ")
 
 
 class Fixed:
@@ -169,7 +169,7 @@ def test_play_games_checks_what_it_is_given() -> None:
     for bad in (np.array([1, 2**63], np.uint64), np.array([-1, 2]), seeds.astype(float), seeds[:1], "12", None):
         refused(play_games, SHORT, agents, seats, bad)
     for answer in (np.array([3.9, 3.9]), np.zeros(1, np.int64), np.zeros((2, 1), np.int64), None, [[0], [0, 1]]):
-        assert "actions of agent 0 are integers" in refused(play_games, SHORT, [Fixed(answer)], seats, seeds)
+        assert "actions of agent 0 must be integers" in refused(play_games, SHORT, [Fixed(answer)], seats, seeds)
 
 
 def test_decision_keys_check_what_they_are_given() -> None:
@@ -202,14 +202,16 @@ def test_what_is_no_integer_is_no_action_seat_or_seed(bad) -> None:
     single.reset(seed=3)
     before = position.hash()
     for step in (position.step, record.append, aec.step, single.step):
-        with pytest.raises((TypeError, IllegalActionError), match=r"an action is an integer, not |None is for agents"):
+        with pytest.raises(
+            (TypeError, IllegalActionError), match=r"an action must be an integer, not |None is for agents"
+        ):
             step(bad)
     for seed in (lambda: Position(VARIANT, bad), lambda: position.reset(bad), lambda: GameRecord(VARIANT, bad)):
-        with pytest.raises(TypeError, match="a seed is an integer, not "):
+        with pytest.raises(TypeError, match="a seed must be an integer, not "):
             seed()
     if bad is not None:  # which leaves the seed to the environment
         for reset in (aec.reset, single.reset):
-            with pytest.raises(TypeError, match="a seed is an integer, not "):
+            with pytest.raises(TypeError, match="a seed must be an integer, not "):
                 reset(seed=bad)
         refused(GameAEC, "samurai", viewer=bad)
         refused(VARIANT.game.variant, bad)
@@ -237,7 +239,7 @@ def test_huge_integers_are_refused(huge, sign) -> None:
         assert "there is no seat" in refused(look, huge)
     if not 0 <= huge < 2**63:
         for seed in (lambda: Position(VARIANT, huge), lambda: GameRecord(VARIANT, huge), lambda: aec.reset(seed=huge)):
-            assert "a seed is an integer from 0 to 2**63 - 1" in refused(seed)
+            assert "a seed must be an integer from 0 to 2**63 - 1" in refused(seed)
     play_random(position, random.Random(3))
     assert "after the end of the game" in refused(position.step, huge)
 
@@ -246,7 +248,7 @@ def test_huge_integers_are_refused(huge, sign) -> None:
 def test_options_of_reset_are_a_dict(options) -> None:
     for environment in (GameAEC("samurai"), GameEnv("samurai"), GameVectorEnv("samurai", 2)):
         environment.reset(seed=1, options={})
-        with pytest.raises(TypeError, match="the options of reset are a dict or None, not "):
+        with pytest.raises(TypeError, match="the options of reset must be a dict or None, not "):
             environment.reset(seed=1, options=options)
 
 
@@ -268,9 +270,9 @@ def test_integers_of_every_kind_are_taken() -> None:
 @pytest.mark.parametrize("bad", [0, None, "text", [[1]], np.zeros(3), b"bytes"], ids=repr)
 def test_what_is_no_text_or_bytes_is_no_record_or_position(bad) -> None:
     if not isinstance(bad, bytes):
-        assert refused(Position.restore, bad).startswith("a saved position is bytes, not ")
+        assert refused(Position.restore, bad).startswith("a saved position must be bytes, not ")
     if not isinstance(bad, str):
-        assert refused(GameRecord.parse, bad).startswith("a record is a text, not ")
+        assert refused(GameRecord.parse, bad).startswith("a record must be a string, not ")
 
 
 def test_perft_deeper_than_any_game() -> None:

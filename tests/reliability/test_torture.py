@@ -76,7 +76,7 @@ def test_what_takes_hours_can_go_on():
         (["rules", "readers", "--seed", "1", "--first", "3"], "--first goes with --seed and the name of one campaign"),
         (["rules", "--first", "3"], "--first goes with --seed"),
         (["soak", "--seed", "1", "--first", "3"], "that can go on: arguments, leaks, readers, rules, writes"),
-        (["rules", "--seed", "1", "--first", "-3"], "--first is 0 or more"),
+        (["rules", "--seed", "1", "--first", "-3"], "--first must be 0 or more"),
     ],
 )
 def test_a_start_that_means_nothing_is_refused(words, message, monkeypatch, capsys):

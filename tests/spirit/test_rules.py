@@ -851,7 +851,7 @@ def test_two_player_rules_for_more_players():
         (2, {"samurai": ("Kyuzo", "Godzilla")}, "'Godzilla'; the samurai are Heihachi"),
         (2, {"samurai": "Kyuzo"}, "'random' or a sequence"),
         (2, {"samurai": 5}, "'random' or a sequence"),
-        (2, {"difficulty": "silly"}, "difficulty of Samurai Spirit is one of"),
+        (2, {"difficulty": "silly"}, "difficulty of Samurai Spirit must be one of"),
         (2, {"first": 2}, "a seat, 0 to 1"),
         (2, {"first": True}, "a seat, 0 to 1"),
         (2, {"colour": "red"}, "no option 'colour'"),

@@ -30,7 +30,7 @@ def main() -> int:
     if unknown := set(given.names) - set(campaigns()):
         parser.error(f"there is no campaign {min(unknown)!r}; there are {', '.join(campaigns())}")
     if given.first < 0:
-        parser.error("--first is 0 or more")
+        parser.error("--first must be 0 or more")
     if given.first and (len(given.names) != 1 or given.seed is None or not can_go_on(given.names[0])):
         able = ", ".join(filter(can_go_on, campaigns()))
         parser.error(f"--first goes with --seed and the name of one campaign that can go on: {able}")

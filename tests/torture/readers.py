@@ -39,7 +39,7 @@ from experiments import leaderboard
 from experiments.action_gaps import ActionGaps
 from experiments.action_gaps import Config as ActionGapsConfig
 from experiments.benchmark import page as speed_page
-from experiments.common import markdown as pages
+from experiments.common.provenance import RESULTS
 from experiments.cooperative import CooperativeResults
 from experiments.distill_rollouts import load_positions
 from experiments.evaluation.matchups import Results
@@ -325,7 +325,7 @@ class Readers:
 
 def kept(pattern: str) -> list[bytes]:
     """The project's own results, but for the largest."""
-    return [path.read_bytes() for path in sorted(pages.RESULTS.glob(pattern)) if path.stat().st_size < 60_000]
+    return [path.read_bytes() for path in sorted(RESULTS.glob(pattern)) if path.stat().st_size < 60_000]
 
 
 def short_wins(data: bytes) -> bytes:

@@ -113,10 +113,10 @@ def test_a_hint_tells_nothing_but_actions(server):
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ({}, "a spec is a text"),
+        ({}, "a spec must be a string"),
         ({"variant": "samurai players=2", "values": []}, "texts by name"),
         ({"variant": "samurai players=2", "values": {"turn": 1}}, "texts by name"),
-        ({"variant": "samurai players=2", "values": {"turn": "7"}}, "turn is one of 0, 1"),
+        ({"variant": "samurai players=2", "values": {"turn": "7"}}, "turn must be one of 0, 1"),
         ({"variant": "samurai players=2", "values": {"x" * 500: "7"}}, "there is no"),
         ({"variant": "samurai players=2", "values": {str(i): "7" for i in range(3000)}}, "texts by name"),
         ({"position": 7}, "position as text"),

@@ -226,7 +226,7 @@ def test_a_seat_cannot_look_behind_the_screen(server, path):
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ({}, "a spec is a text"),
+        ({}, "a spec must be a string"),
         ({"variant": "chess players=2", "players": []}, "no game 'chess'"),
         ({"variant": "samurai players=9", "players": []}, "is for 2, 3, 4 players"),
         ({"variant": "samurai players=2", "players": ["person"]}, "has 2 players, not 1"),

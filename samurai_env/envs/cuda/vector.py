@@ -94,7 +94,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         if not isinstance(autoreset_mode, AutoresetMode):
             check_choice("autoreset_mode", autoreset_mode, tuple(mode.value for mode in AutoresetMode))
         if not 1 <= checked_integer("num_envs", num_envs) <= MAX_GAMES:
-            raise ValueError(f"num_envs is 1 to {MAX_GAMES:,}, not {num_envs}")
+            raise ValueError(f"num_envs must be 1 to {MAX_GAMES:,}, not {num_envs}")
         self.variant = variant_from_keywords(type(self), game, num_players, options)
         check_gpu()
         self.num_envs = int(num_envs)
@@ -236,10 +236,10 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
 
             taken = cuda.as_cuda_array(actions, sync=False)
         else:
-            raise TypeError(f"actions are an array on the GPU, such as a tensor, not {shown(actions)}")
+            raise TypeError(f"actions must be an array on the GPU, such as a tensor, not {shown(actions)}")
         if taken.shape != (self.num_envs,) or taken.dtype != np.int64 or not taken.is_c_contiguous():
             raise ValueError(
-                f"actions are int64 of shape ({self.num_envs},), adjacent in memory, not {taken.dtype} "
+                f"actions must be int64 of shape ({self.num_envs},), adjacent in memory, not {taken.dtype} "
                 f"of shape {tuple(taken.shape)}"
             )
         return taken
@@ -314,7 +314,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         """
         self._check_open()
         if not isinstance(states, np.ndarray):
-            raise TypeError(f"states is a NumPy array of states, not {type(states).__name__}")
+            raise TypeError(f"states must be a NumPy array of states, not {type(states).__name__}")
         if states.shape != (self.num_envs,) or states.dtype != self.variant.dtype:
             raise ValueError(
                 f"states of shape {states.shape} of this kind do not fit {self.num_envs} games of {self.variant.spec}"

@@ -30,10 +30,12 @@ OPTIONS = {
     "first_hand": Option(FIRST_HANDS, "choose", "each player picks the first five tiles, or they are drawn"),
     "figure_setup": Option(FIGURE_SETUPS, "alternate", "cities before villages, any order, or drawn"),
     "hide_captures": Option((False, True), False, "others' captures are hidden until the end (3 or 4 players)"),
-    "first": FirstSeat((0, RANDOM_SEAT), 0, "the seat that begins; random: drawn by the seed", quiet=True),
-    "ending": Option(ENDINGS, "turn", "the last turn is played out, or the game ends at once (1998)", quiet=True),
+    "first": FirstSeat((0, RANDOM_SEAT), 0, "the seat that begins; random: drawn by the seed", omit_default=True),
+    "ending": Option(
+        ENDINGS, "turn", "the last turn is played out, or the game ends at once (1998)", omit_default=True
+    ),
     "token_exchange": Option(
-        TOKEN_EXCHANGES, "plain", "what it moves: own plain tiles, or any own tile on land", quiet=True
+        TOKEN_EXCHANGES, "plain", "what it moves: own plain tiles, or any own tile on land", omit_default=True
     ),
 }
 PRESETS = {"beginner": {"first_hand": "random", "figure_setup": "random"}}

@@ -22,7 +22,7 @@ OPTIONS = {
     "cards": card_lists.CardsOption(
         (card_lists.DEFAULT,), card_lists.DEFAULT, "the card list, or the name of one read by load_cards"
     ),
-    "first": FirstSeat((0, RANDOM_SEAT), 0, "the seat that begins; random: drawn by the seed", quiet=True),
+    "first": FirstSeat((0, RANDOM_SEAT), 0, "the seat that begins; random: drawn by the seed", omit_default=True),
 }
 
 

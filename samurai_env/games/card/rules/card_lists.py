@@ -96,7 +96,9 @@ class CardsOption(Option):
             ValueError: no list of that name.
         """
         if not isinstance(value, str) or value not in _lists:
-            raise ValueError(f"{label} is one of {listed(_lists)}, not {shown(value)}; load_cards reads other lists")
+            raise ValueError(
+                f"{label} must be one of {listed(_lists)}, not {shown(value)}; load_cards reads other lists"
+            )
         return value
 
     def parse(self, label: str, text: str) -> Any:
@@ -137,7 +139,7 @@ def register_cards(cards: CardList, name: str) -> CardList:
         ValueError: not a name, or the name of another list.
     """
     if not name or len(name) > LONGEST_NAME or not all(c.isalnum() or c in "_-." for c in name):
-        raise ValueError(f"a list's name is made of up to {LONGEST_NAME} letters, digits and _-., not {shown(name)}")
+        raise ValueError(f"a list's name must be up to {LONGEST_NAME} letters, digits and _-., not {shown(name)}")
     if _lists.setdefault(name, cards) != cards:
         raise ValueError(f"there is another list of the name {shown(name)}")
     return cards

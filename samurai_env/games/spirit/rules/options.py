@@ -26,7 +26,7 @@ class Seating(Option):
         if isinstance(value, str) and value == "random":
             return value
         if isinstance(value, str) or not isinstance(value, Sequence):
-            raise ValueError(f"{label} is 'random' or a sequence of names, one a seat, not {shown(value)}")
+            raise ValueError(f"{label} must be 'random' or a sequence of names, one a seat, not {shown(value)}")
         if len(value) != num_players:
             raise ValueError(f"{label} names {len(value)} samurai, there are {num_players} players")
         for i, name in enumerate(value):

@@ -1,0 +1,54 @@
+"""The results files of `experiments.bench`: what each begins with, and how they are read."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypedDict, TypeVar, cast
+
+from samurai_env import parse_variant
+from samurai_env.core.texts import one_line
+from samurai_env.files.json_reader import read_json
+
+T = TypeVar("T", bound=Mapping)
+
+
+class Origin(TypedDict):
+    """What every file begins with."""
+
+    variant: str
+    machine: str
+    version: str
+    commit: str
+    command: str
+
+
+def read(path: Path, form: type[T]) -> T:
+    """Read a results file.
+
+    Args:
+        path: the file.
+        form: its form, an `Origin` with more.
+
+    Raises:
+        ValueError: it is damaged, or its variant is none.
+    """
+    found = read_json(path, form)
+    try:
+        parse_variant(cast(Origin, found)["variant"])
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {one_line(error, 200)}") from None
+    return found
+
+
+def origin(found: Origin) -> str:
+    """Describe the machine and the version that made a result."""
+    changed = ", with uncommitted changes" if found["commit"].endswith("+") else ""
+    return f"Version {found['version']}, commit {found['commit'].rstrip('+')}{changed}; {found['machine']}."
+
+
+def amount(value: float) -> str:
+    """A measured figure, to three digits."""
+    for size, letter in ((1e6, " M"), (1e3, " k")):
+        if value >= size:
+            digits = max(0, 3 - len(str(int(value / size))))
+            return f"{value / size:.{digits}f}{letter}"
+    return f"{value:.2f}"
