@@ -12,7 +12,7 @@ INSTALL := scripts/install.sh $(PY)
 .PHONY: help install dev train test package lint docs check-rules torture ray bench leaderboard peers clients clean
 
 help:  ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {sub("%", "NAME", $$1); printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -99,6 +99,9 @@ try-%: install
 
 leaderboard: install  ## play what LEADERBOARD.md lacks and write it (minutes; FULL=1: hours)
 	$(PY) -m experiments.leaderboard $(if $(FULL),--full)
+
+weights-%: install  ## train the network weights/NAME again from nothing and compare the two (hours)
+	$(PY) -m experiments.training.recipe $*
 
 clean:  ## remove .venv, .peers, .clients, .ray, caches and built pages; trained networks in runs/ stay
 	rm -rf $(VENV) .peers .clients .ray site build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks

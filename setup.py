@@ -24,6 +24,7 @@ LEFT_OUT = (
         "experiments/strong_play",
         "experiments/bench.py",
         "experiments/leaderboard.py",
+        "experiments/training/recipe.py",
     ),
     *("experiments/leaderboard.toml", "experiments/action_gaps.py"),
     *("experiments/distill_rollouts.py", "experiments/search_variants.py", "experiments/reproduce.py"),

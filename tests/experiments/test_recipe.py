@@ -1,0 +1,101 @@
+"""Recipes of the networks in weights/: every command is one that its program takes, in an order that works."""
+
+from pathlib import Path
+
+import pytest
+import tyro
+
+from agents.networks.cards import read_card
+from experiments import cooperative, distill_rollouts, tournament
+from experiments.common.cli import INTERRUPTED
+from experiments.common.provenance import ROOT
+from experiments.training import recipe
+from experiments.training.config import Config as Training
+from experiments.training.config import check
+from experiments.training.recipe import Config, Network, Recipes, commands, in_order, main, read
+from samurai_env import parse_variant
+
+SETTINGS = {
+    "train_ppo": Training,
+    "distill_rollouts": distill_rollouts.Config,
+    "tournament": tournament.Config,
+    "cooperative": cooperative.Config,
+}
+SHORT = Recipes(
+    {"a": "train_ppo --hidden 8", "b": "train_ppo --init-from {a} --expert ppo:{a}", "c": "train_ppo --init-from {c}"},
+    {"two": Network("b", "tournament --agents ppo:{file} greedy"), "circle": Network("c", "tournament")},
+)
+
+
+def test_there_is_a_recipe_for_every_network():
+    assert {path.stem for path in (ROOT / "weights").glob("*.safetensors")} == set(read().networks)
+
+
+@pytest.mark.parametrize("network", read().networks)
+def test_the_programs_take_the_commands(network, tmp_path):
+    kept = ROOT / "weights" / f"{network}.safetensors"
+    for program, *words in commands(read(), network, tmp_path):
+        if program == "export":
+            continue
+        settings = tyro.cli(SETTINGS[program], args=words)
+        if isinstance(settings, Training):  # the kept network stands for those of the runs before
+            settings.init_from = settings.init_from and kept
+            settings.expert = f"ppo:{kept}" if settings.imitation_steps else settings.expert
+            check(settings)
+    assert parse_variant(settings.game).spec == parse_variant(read_card(kept).variant).spec  # of the comparison
+
+
+def test_runs_come_after_those_that_they_read():
+    assert in_order(SHORT, "b") == ["a", "b"]
+    with pytest.raises(ValueError, match="the run c needs itself: c -> c"):
+        in_order(SHORT, "c")
+    with pytest.raises(ValueError, match="there is no run 'd'"):
+        in_order(SHORT, "d")
+    with pytest.raises(ValueError, match="there is no recipe for 'three'; there are two, circle"):
+        commands(SHORT, "three", Path("runs"))
+
+
+def test_it_runs_the_commands_and_resumes(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(recipe, "read", lambda: SHORT)
+    ran: list[list[str]] = []
+    monkeypatch.setattr(recipe, "run", lambda command: ran.append(command) or 0)
+    main(Config("two", tmp_path))
+    assert [command[0] for command in ran] == [
+        *["experiments.train_ppo"] * 2,
+        "experiments.export",
+        "experiments.tournament",
+    ]
+    assert ran[1][1:] == ["--init-from", f"{tmp_path}/a", "--expert", f"ppo:{tmp_path}/a", "--run", f"{tmp_path}/b"]
+    assert ran[3][1:] == [
+        "--agents",
+        f"ppo:{tmp_path}/two.safetensors",
+        "greedy",
+        "--output",
+        f"{tmp_path}/two-compared",
+    ]
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "checkpoint.safetensors").touch()
+    ran.clear()
+    main(Config("two", tmp_path))
+    assert ran[0][-1] == "--resume"
+    assert ran[1][-1] != "--resume"
+    ran.clear()
+    capsys.readouterr()
+    main(Config("two", tmp_path, list=True))
+    assert not ran
+    assert capsys.readouterr().out.count("python -m experiments.") == 4
+
+
+@pytest.mark.parametrize(("status", "error"), [(INTERRUPTED, KeyboardInterrupt), (1, ValueError)])
+def test_it_stops_where_a_command_does(status, error, tmp_path, monkeypatch):
+    monkeypatch.setattr(recipe, "read", lambda: SHORT)
+    monkeypatch.setattr(recipe, "run", lambda command: status)
+    with pytest.raises(error, match="the same command"):
+        main(Config("two", tmp_path))
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    for text in ("runs = 1", "[runs", "[runs]\n[networks]\nx = 1"):
+        (tmp_path / "recipes.toml").write_text(text)
+        with pytest.raises(ValueError, match="has no recipes"):
+            read(tmp_path / "recipes.toml")
