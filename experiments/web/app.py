@@ -23,6 +23,7 @@ from experiments.web.server import Server, Settings
 from experiments.web.table import PERSON, Table, TableError, seen
 from samurai_env import IllegalActionError, Position, display, find_game, game_names
 from samurai_env.core.texts import one_line
+from samurai_env.display.palette import css_classes, css_variables
 from samurai_env.display.pixels import FONTS
 from samurai_env.editors.editor import EDITORS
 from samurai_env.game_record import GameRecord
@@ -401,6 +402,11 @@ def make_app(settings: Settings) -> Starlette:
     async def page(request: Request) -> Response:
         return Response((STATIC / "index.html").read_bytes(), media_type="text/html; charset=utf-8")
 
+    async def colors(request: Request) -> Response:
+        light, dark = css_variables(), css_variables(dark=True)
+        text = f':root {{ {light} }}\n[data-theme="dark"] {{ {dark} }}\n{css_classes()}\n'
+        return Response(text, media_type="text/css; charset=utf-8")
+
     posts = {"tables": "new_table", "branch": "branch", "records": "new_record", "play": "play", "undo": "take_back"}
     posts |= {"hint": "advise", "analyse": "analyse", "edit": "edit", "positions": "new_position", "again": "again"}
     gets = {
@@ -416,7 +422,7 @@ def make_app(settings: Settings) -> Starlette:
         "games": "games",
         "runs": "runs",
     }
-    routes: list[Any] = [Route("/", page)]
+    routes: list[Any] = [Route("/", page), Route("/static/palette.css", colors)]
     routes += [Route(f"/api/{path}", call(name), methods=["POST"]) for path, name in posts.items()]
     routes += [Route(f"/api/{path}", call(name)) for path, name in gets.items()]
     routes += [Mount("/static", StaticFiles(directory=STATIC)), Mount("/fonts", StaticFiles(directory=FONTS))]

@@ -1,21 +1,33 @@
-"""Colours of all games. The seats have those of the colour-blind-safe palette of Okabe and Ito (2008)."""
+"""Colours of all games, and of the pages that show them.
+
+The seats have those of the colour-blind-safe palette of Okabe and Ito (2008).
+"""
 
 
 class Themed(str):
-    """A colour that a page may replace: CSS finds what is painted with it by the classes fill-NAME and stroke-NAME."""
+    """A colour with another for dark pages: CSS finds what is painted with it by the classes fill-NAME and stroke-NAME.
+
+    Attributes:
+        name: of the CSS variable.
+        dark: the colour on dark pages.
+    """
 
     name: str
+    dark: str
 
-    def __new__(cls, name: str, color: str) -> "Themed":
+    def __new__(cls, name: str, color: str, dark: str) -> "Themed":
         """The colour called `name` on pages."""
         themed = super().__new__(cls, color)
-        themed.name = name
+        themed.name, themed.dark = name, dark
         return themed
 
 
-PAPER, PANEL, PANEL_EDGE = Themed("paper", "#f6f2e9"), Themed("panel", "#fffdf8"), Themed("panel-edge", "#a9a294")
-TEXT, FAINT_TEXT = Themed("text", "#22262b"), Themed("faint-text", "#62676e")  # on paper and panels
-PIECE_EDGE = Themed("piece-edge", "#2b2b2b")  # of black pieces that lie on paper and panels
+PAPER = Themed("paper", "#f6f2e9", "#1d2024")
+PANEL, PANEL_EDGE = Themed("panel", "#fffdf8", "#282c31"), Themed("panel-edge", "#a9a294", "#5b6068")
+TEXT, FAINT_TEXT = Themed("text", "#22262b", "#eceae5"), Themed("faint-text", "#62676e", "#b3b6ba")  # on these
+PIECE_EDGE = Themed("piece-edge", "#2b2b2b", "#b3b6ba")  # of black pieces that lie on paper and panels
+ACCENT = Themed("accent", "#7b2cbf", "#d9a8ff")  # of pages: what is chosen, what has the focus
+THEMED = (PAPER, PANEL, PANEL_EDGE, TEXT, FAINT_TEXT, PIECE_EDGE, ACCENT)
 INK, FAINT_INK = "#22262b", "#6a6f76"  # on pieces, which look the same in every theme
 MARK, MARK_EDGE = "#f0e442", "#22262b"  # the last move, the seat to move
 SEATS = (  # fill, ink on it, name
@@ -25,3 +37,14 @@ SEATS = (  # fill, ink on it, name
     ("#009e73", "#ffffff", "green"),
 )
 BLACK, GOLD, WHITE = "#2b2b2b", "#e9b53a", "#ffffff"  # helmets, buddhas, rice
+
+
+def css_variables(dark: bool = False) -> str:
+    """Declarations of the CSS variables `--NAME`, one for each of `THEMED`."""
+    return " ".join(f"--{color.name}: {color.dark if dark else color};" for color in THEMED)
+
+
+def css_classes() -> str:
+    """Rules that paint the classes of pictures with the CSS variables."""
+    uses = ("fill", "stroke")
+    return "\n".join(f".{use}-{c.name} {{ {use}: var(--{c.name}); }}" for c in THEMED for use in uses)

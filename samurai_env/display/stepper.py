@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from samurai_env.display.palette import css_classes, css_variables
 from samurai_env.display.scene import Scene
 from samurai_env.display.vector import background_svg, shape_svg
 
@@ -45,8 +46,10 @@ def page(title: str, steps: Iterable[Step]) -> str:
         )
         before = now
     data = json.dumps({"lines": list(known), "frames": frames}, separators=(",", ":"))
-    page = TEMPLATE.read_text(encoding="utf-8").replace("TITLE", escape(title))
-    return page.replace('"DATA"', data.replace("<", "\\u003c"))
+    page = TEMPLATE.read_text(encoding="utf-8")
+    for mark, css in (("LIGHT", css_variables()), ("DARK", css_variables(dark=True)), ("CLASSES", css_classes())):
+        page = page.replace(mark, css)
+    return page.replace("TITLE", escape(title)).replace('"DATA"', data.replace("<", "\\u003c"))
 
 
 def notebook(title: str, steps: Iterable[Step]) -> str:

@@ -16,6 +16,7 @@ from samurai_env import Position, game_names, make_variant
 from samurai_env.display import palette, png, rgb_array, svg
 from samurai_env.display.palette import INK, TEXT
 from samurai_env.display.scene import Circle, Line, Polygon, Scene, Text
+from samurai_env.display.stepper import Step, page
 from samurai_env.display.vector import shape_svg
 from samurai_env.games.board.actions import END, IDLE
 from samurai_env.games.board.display import player_view
@@ -369,13 +370,20 @@ def test_colours_of_the_paper_have_a_class_for_other_themes():
     assert drawn.count("class=") == 3
 
 
-@pytest.mark.parametrize("page", ["samurai_env/display/stepper.html", "experiments/web/static/style.css"])
-def test_pages_have_a_rule_for_each_class_of_a_picture(page):
-    rules = (ROOT / page).read_text("utf-8")
+def test_pages_take_the_palettes_colours_from_the_palette():
+    assert set(palette.THEMED) == {color for color in vars(palette).values() if isinstance(color, palette.Themed)}
+    shown = page("a game", [Step(Scene(20, 20, palette.PAPER), None, "")])
+    for color in palette.THEMED:
+        assert f"--{color.name}: {color};" in shown
+        assert f"--{color.name}: {color.dark};" in shown
+        assert f".stroke-{color.name} {{ stroke: var(--{color.name}); }}" in shown
     for game in game_names():
         drawn = svg(make_variant(game).game.scene(Position(make_variant(game), 1).state))
         for names in set(re.findall('class="([^"]*)"', drawn)):
-            assert all(f".{name} {{" in rules for name in names.split()), names
+            assert all(f".{name} {{" in shown for name in names.split()), names
+    for path in ("samurai_env/display/stepper.html", "experiments/web/static/style.css"):
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert not [color.name for color in palette.THEMED if f"--{color.name}:" in text], path
 
 
 def box(fill):

@@ -74,7 +74,11 @@ def start(store: Path, token: str = "") -> tuple[float, float, float]:
 
 def page_size(server: Served) -> int:
     """Bytes of the page with all that it loads, as a browser without a cache gets them."""
-    paths = ["/", *(f"/static/{path.name}" for path in STATIC.iterdir() if path.suffix in (".js", ".css", ".svg"))]
+    paths = [
+        "/",
+        "/static/palette.css",
+        *(f"/static/{path.name}" for path in STATIC.iterdir() if path.suffix in (".js", ".css", ".svg")),
+    ]
     return sum(len(server.raw("GET", path, headers={"Accept-Encoding": "gzip"})[2]) for path in paths)
 
 

@@ -281,6 +281,7 @@ def test_the_page_loads_nothing_from_elsewhere(server):
     for path in (
         "/",
         "/static/style.css",
+        "/static/palette.css",
         *(f"/static/{name}.js" for name in SCRIPTS),
     ):
         status, _, body = server.raw("GET", path)
