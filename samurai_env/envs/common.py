@@ -1,7 +1,7 @@
 """Helpers shared by the environments: options, seeds, the end of a game, pictures."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -119,6 +119,34 @@ class Seeds:
         else:
             self.last = int(next_seed(np.uint64(self.last)))
         return self.last
+
+
+def checked_seeds(seed: int | Sequence[int | None] | None, num_envs: int) -> tuple[np.ndarray, np.ndarray]:
+    """The seeds that `reset` of a vector environment was given.
+
+    Args:
+        seed: of game 0, where game i takes `seed + i`; or one for each game, None where none is named.
+        num_envs: the number of games.
+
+    Returns:
+        Which games have a seed named, bool (num_envs,), and the seeds, uint64 (num_envs,), 0 elsewhere.
+
+    Raises:
+        TypeError: a seed that is not an integer.
+        ValueError: a wrong number of seeds, or an impossible seed.
+    """
+    if seed is None:
+        return np.zeros(num_envs, np.bool_), np.zeros(num_envs, np.uint64)
+    if isinstance(seed, np.ndarray):
+        seed = seed.tolist()
+    if isinstance(seed, Sequence) and not isinstance(seed, (str, bytes, bytearray)):
+        if len(seed) != num_envs:
+            raise ValueError(f"{len(seed)} seeds for {num_envs} games")
+        named = np.array([one is not None for one in seed], np.bool_)
+        return named, np.array([0 if one is None else checked_seed(one) for one in seed], np.uint64)
+    first = checked_seed(seed)
+    checked_seed(first + num_envs - 1)
+    return np.ones(num_envs, np.bool_), np.uint64(first) + np.arange(num_envs, dtype=np.uint64)
 
 
 def starting_position(variant: Variant, seeds: Seeds, seed: int | None, options: Mapping[str, Any] | None) -> Position:

@@ -9,6 +9,7 @@ from gymnasium.vector import AutoresetMode
 from samurai_env.agent_api import decision_keys
 from samurai_env.core.checks import checked_integers, is_seat
 from samurai_env.core.texts import shown
+from samurai_env.envs.common import checked_seeds
 from samurai_env.envs.compiled.one_learner import (
     ASKED,
     BEGUN,
@@ -171,10 +172,10 @@ class LearnerVectorEnv(GameVectorEnv):
         parts = [array if array is self._kinds else array[part] for array in buffers]
         return self._mode, self._shaped, self._seating, True, LearnerBuffers(*parts)
 
-    def _reset_rows(self, rows: np.ndarray, seeds: Sequence[int | None], desynchronized: bool = False) -> None:
-        self._reset_states(rows, seeds, desynchronized)
+    def _reset_rows(self, rows: np.ndarray, named: np.ndarray, seeds: np.ndarray, desynchronized: bool = False) -> None:
+        self._reset_states(rows, named, seeds, desynchronized)
         if self._seating == ROTATING:
-            seeded = rows[[seed is not None for seed in seeds]]
+            seeded = rows[named]
             self._learners[seeded] = (seeded - 1) % self.variant.num_players
         self._seat_learners(rows, self._seating)
         self._play_on(rows)
@@ -182,7 +183,7 @@ class LearnerVectorEnv(GameVectorEnv):
     def _continue(self, over: np.ndarray) -> None:
         self._seat_learners(self._rows, FIXED if self._seating == ROTATING else self._seating)
         if self._same_step:
-            self._reset_rows(over, [None] * len(over))
+            self._reset_rows(over, *checked_seeds(None, len(over)))
         self._play_on(np.flatnonzero(self.states["over"] == 0) if self._same_step else self._rows)
 
     def _seat_learners(self, rows: np.ndarray, seating: int) -> None:

@@ -15,7 +15,7 @@ from numpy.ma import MaskedArray
 from samurai_env.core import batch
 from samurai_env.core.batch import StepBuffers, batch_kernels
 from samurai_env.core.bits import first_missing
-from samurai_env.core.checks import checked_integer, checked_seed, is_seat
+from samurai_env.core.checks import checked_integer, is_seat
 from samurai_env.core.game import no_results
 from samurai_env.core.rng import next_seed
 from samurai_env.core.spin_threads import Worker
@@ -28,6 +28,7 @@ from samurai_env.envs.common import (
     check_render_mode,
     checked_options,
     checked_reset_mask,
+    checked_seeds,
     ending,
     random_seed,
     render,
@@ -267,11 +268,11 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
             self._check_open()
             given = checked_options(options)
             rows = self._chosen(given)
-            seeds = self._seeds(seed)
+            named, seeds = checked_seeds(seed, self.num_envs)
             self._settle()
             self._ready = False  # until done: Ctrl-C may leave some games reset and others not
             self._done[rows] = False
-            self._reset_rows(rows, [seeds[row] for row in rows], bool(given.get("desynchronize")))
+            self._reset_rows(rows, named[rows], seeds[rows], bool(given.get("desynchronize")))
             self._ready = True
             return self._handed(self._observed(), self._info())
 
@@ -280,28 +281,15 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         mask = checked_reset_mask(options, self.num_envs, self._ready)
         return self._rows if mask is None else np.flatnonzero(mask)
 
-    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        """The seed of each game; raises as `reset`."""
-        if seed is None:
-            return [None] * self.num_envs
-        if isinstance(seed, np.ndarray):
-            seed = seed.tolist()
-        if not isinstance(seed, Sequence) or isinstance(seed, (str, bytes, bytearray)):
-            first = checked_seed(seed)
-            seed = range(first, first + self.num_envs)
-        if len(seed) != self.num_envs:
-            raise ValueError(f"{len(seed)} seeds for {self.num_envs} games")
-        return [None if s is None else checked_seed(s) for s in seed]
+    def _reset_rows(self, rows: np.ndarray, named: np.ndarray, seeds: np.ndarray, desynchronized: bool = False) -> None:
+        """Reset the games in these rows: to their seed where one is `named`, else to the successor of the last."""
+        self._write_rows(rows, self._reset_states(rows, named, seeds, desynchronized))
 
-    def _reset_rows(self, rows: np.ndarray, seeds: Sequence[int | None], desynchronized: bool = False) -> None:
-        """Reset the games in these rows; without a seed, to the successor of the last seed."""
-        self._write_rows(rows, self._reset_states(rows, seeds, desynchronized))
-
-    def _reset_states(self, rows: np.ndarray, seeds: Sequence[int | None], desynchronized: bool) -> np.ndarray:
+    def _reset_states(self, rows: np.ndarray, named: np.ndarray, seeds: np.ndarray, desynchronized: bool) -> np.ndarray:
         """Reset the games in these rows and write no outputs; returns a copy of their states."""
-        states = self._bytes[rows].view(self.states.dtype)
-        new = [next_seed(last) if seed is None else seed for seed, last in zip(seeds, states["seed"], strict=True)]
-        self._kernels.reset_all(states, np.array(new, np.uint64))
+        states, seeds = self._bytes[rows].view(self.states.dtype), seeds.copy()
+        seeds[~named] = [next_seed(last) for last in states["seed"][~named]]
+        self._kernels.reset_all(states, seeds)
         if desynchronized:
             desynchronizing(self.variant.game)(states, np.zeros(self.variant.num_words, np.uint64))
         self._bytes[rows] = states.view(self._bytes.dtype)
@@ -353,7 +341,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         """Continue from restored states; the games in the rows `over` are over."""
         self._write_rows(self._rows, self.states)
         if self._same_step:
-            self._reset_rows(over, [None] * len(over))
+            self._reset_rows(over, *checked_seeds(None, len(over)))
 
     def step(self, actions: np.ndarray) -> Step:
         """Carry out one decision in every game.

@@ -8,9 +8,12 @@ import torch
 
 from experiments.training.ppo_on_gpu import Settings, Trainer
 from samurai_env.core.game import find_game
+from samurai_env.envs.common import checked_seeds
+from samurai_env.envs.cuda import vector
 from samurai_env.envs.cuda.learner import CudaLearnerVectorEnv
 from samurai_env.envs.cuda.toolkit import on_gpu, simulated
 from samurai_env.envs.cuda.vector import CudaVectorEnv
+from samurai_env.envs.vector import GameVectorEnv
 from samurai_env.position import IllegalActionError
 from tests.cuda.check import compare, forms
 
@@ -32,16 +35,27 @@ def test_games_are_those_of_the_cpu(form: dict[str, Any]) -> None:
 
 def test_the_comparison_notices_a_difference() -> None:
     """A GPU whose games are others, by one seed."""
-    kernel = CudaVectorEnv._seeding
 
-    def shifted(self: CudaVectorEnv, *arguments: Any) -> Any:
-        how, seeds = kernel(self, *arguments)
+    def shifted(*arguments: Any) -> Any:
+        named, seeds = checked_seeds(*arguments)
         seeds[-1] += np.uint64(1)
-        return how, seeds
+        return named, seeds
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(CudaVectorEnv, "_seeding", shifted)
+        patch.setattr(vector, "checked_seeds", shifted)
         assert compare("samurai", 2, FORMS[0], GAMES, BATCH)["wrong"]
+
+
+@pytest.mark.parametrize("seed", [5, np.array(5), [9, None, 3, None], np.arange(4), None])
+def test_seeds_are_those_of_the_cpu(seed: Any) -> None:
+    """Seeds of any form; games without one follow the last."""
+    found = []
+    for env in (made(), GameVectorEnv("samurai", 4)):
+        env.reset(seed=100)
+        env.reset(seed=seed, options={"reset_mask": np.array([True, True, True, False])})
+        states = env.states() if isinstance(env, CudaVectorEnv) else env.states
+        found.append(states["seed"].tolist())
+    assert found[0] == found[1]
 
 
 def test_an_illegal_action_leaves_its_game_and_is_reported_once() -> None:

@@ -1,6 +1,6 @@
 """Vector environment of any game on a GPU: states, masks, observations and rewards stay there."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,13 +11,14 @@ from gymnasium.vector.utils import batch_space
 
 from samurai_env.core import batch
 from samurai_env.core.batch import StepBuffers
-from samurai_env.core.checks import checked_integer, checked_seed
+from samurai_env.core.checks import checked_integer
 from samurai_env.core.texts import shown
 from samurai_env.envs.common import (
     REWARDS,
     check_choice,
     checked_options,
     checked_reset_mask,
+    checked_seeds,
     random_seed,
     variant_from_keywords,
 )
@@ -179,7 +180,11 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         """
         self._check_open()
         given = checked_options(options)
-        how, seeds = self._seeding(seed, given)
+        mask = checked_reset_mask(given, self.num_envs, self._ready)
+        named, seeds = checked_seeds(seed, self.num_envs)
+        how = np.where(named, SEEDED, NEXT).astype(np.int8)
+        if mask is not None:
+            how[~mask] = KEPT
         if self._ready:
             self.check()
         self._how.copy_to_device(how)
@@ -187,24 +192,6 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         self._begin_kernel(self.num_envs, self._begin_job(int(bool(given.get("desynchronize")))), self.stream)
         self._ready = True
         return self._observed(), self._info()
-
-    def _seeding(self, seed: Any, options: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-        """What happens to each game, and the seeds; raises as `reset`."""
-        count = self.num_envs
-        how, seeds = np.full(count, NEXT, np.int8), np.zeros(count, np.uint64)
-        if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, (str, bytes, bytearray)):
-            if len(seed) != count:
-                raise ValueError(f"{len(seed)} seeds for {count} games")
-            for i, given in enumerate(seed):
-                if given is not None:
-                    how[i], seeds[i] = SEEDED, checked_seed(given)
-        elif seed is not None:
-            checked_seed(checked_seed(seed) + count - 1)
-            how[:], seeds = SEEDED, np.uint64(seed) + np.arange(count, dtype=np.uint64)
-        mask = checked_reset_mask(options, count, self._ready)
-        if mask is not None:
-            how[~mask] = KEPT
-        return how, seeds
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Carry out one decision in every game; returns at once.
