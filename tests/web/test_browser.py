@@ -327,6 +327,20 @@ def test_a_record_is_replayed_and_analysed(server, wide):
     assert not wide.errors()
 
 
+def test_play_from_here_takes_an_agent_that_is_offered(tmp_path, wide):
+    with served(tmp_path / "tables.sqlite", agents=("random",)) as running:
+        table = Table.of_record(finished("samurai_card"))
+        running.server.add(table)
+        wide.open(running.address, table.watch)
+        wide.until("return document.querySelector('.tools button[aria-label^=\"Start a game\"]')").click()
+        wide.until(
+            "return document.querySelector('.toast')?.textContent || location.hash !== arguments[0]",
+            f"#/t/{table.watch}",
+        )
+        assert wide.run("return document.querySelector('.toast')") is None
+        wide.driver.get("about:blank")
+
+
 def test_a_wrong_link_says_so(server, wide):
     wide.driver.get("about:blank")
     wide.driver.get(f"{server.address}#/t/nothing")

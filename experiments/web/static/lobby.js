@@ -45,12 +45,11 @@ export function lobby(main) {
     seats();
   }
   function seats() {
-    const strongest = offers.agents.includes("greedy") ? "greedy" : offers.agents.at(-1);
     places.replaceChildren(
       ...Array.from({ length: Number(number.value) }, (_, seat) => {
         const select = el("select", { id: `seat-${seat}`, class: "seat" }, el("option", { value: PERSON }, "a person"));
         for (const agent of offers.agents) select.append(el("option", { value: agent }, agent));
-        select.value = seat === 0 ? PERSON : strongest;
+        select.value = seat === 0 ? PERSON : opponent(offers.agents);
         return field(`Seat ${seat}`, select);
       }),
     );
@@ -97,6 +96,9 @@ export function open(made, title, replace = false) {
   if (replace) location.replace(hash); // so that Back leads to what was before
   else location.hash = hash;
 }
+
+// Who sits on the other seats unless somebody else is chosen.
+export const opponent = (agents) => (agents.includes("greedy") ? "greedy" : agents.at(-1));
 
 export function opener(main) {
   main.append(el("div", { class: "lobby" }, recordCard(), recentCard()));

@@ -2,7 +2,7 @@
 
 import { call } from "./api.js";
 import { copyText, el, tell } from "./dom.js";
-import { open } from "./lobby.js";
+import { open, opponent } from "./lobby.js";
 import { draw } from "./picture.js";
 
 export function setup(main, word, startVariant) {
@@ -68,7 +68,7 @@ export function setup(main, word, startVariant) {
     places.replaceChildren(
       ...Array.from({ length: shown.players }, (_, seat) => {
         const select = el("select", { id: `seat-${seat}` }, el("option", { value: "person" }, "a person"), ...agents.map((one) => el("option", { value: one }, one)));
-        select.value = seat === 0 ? "person" : agents.includes("greedy") ? "greedy" : agents.at(-1);
+        select.value = seat === 0 ? "person" : opponent(agents);
         return el("div", { class: "field" }, el("label", { for: select.id }, `Seat ${seat}`), select);
       }),
     );

@@ -3,6 +3,7 @@
 import { analysis } from "./analysis.js";
 import { call, remember, remembered } from "./api.js";
 import { copyText, download, el, say, tell } from "./dom.js";
+import { opponent } from "./lobby.js";
 import { addLine, addShares, draw, step } from "./picture.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
@@ -327,8 +328,9 @@ export function table(main, token) {
   }
 
   async function branch() {
-    const players = view.players.map((_, seat) => (seat === shown.seat ? "person" : "greedy"));
     try {
+      const other = opponent((await call("offers")).agents);
+      const players = view.players.map((_, seat) => (seat === shown.seat ? "person" : other));
       const made = await call("branch", { token, body: { ply: shown.ply, players } });
       location.hash = `#/t/${made.seats.find((one) => one)}`;
     } catch (error) {
