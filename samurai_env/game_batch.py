@@ -54,7 +54,7 @@ class GameBatch:
         return states
 
     def clone(self, states: np.ndarray) -> np.ndarray:
-        """An independent copy of the states."""
+        """An independent copy of the states (games,)."""
         return self._read(states).copy()
 
     def legal_masks(self, states: np.ndarray) -> np.ndarray:

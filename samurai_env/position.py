@@ -115,7 +115,7 @@ class Position:
         return f"action {action} ({names[action]}) is illegal for seat {self.seat} now; legal are {some}"
 
     def observe(self, seat: int, encoding: str | None = None, out: np.ndarray | None = None) -> np.ndarray:
-        """Return the observation of `seat`, int8, in an encoding of the game (default: its first).
+        """Return the observation of `seat`, int8 of the encoding's shape (default encoding: the game's first).
 
         Args:
             seat: who looks.
@@ -142,13 +142,13 @@ class Position:
         return to_dict(self, seat, encoding)
 
     def returns(self) -> np.ndarray:
-        """Payoff of each seat, float64; zeros while the game runs."""
+        """Payoff of each seat, float64 (num_players,); zeros while the game runs."""
         out = np.zeros(self.variant.num_players)
         batch_kernels(self.variant.game).write_returns(self.states, 0, out)
         return out
 
     def potential(self) -> np.ndarray:
-        """The game's shaped measure of success of each seat, float64."""
+        """The potential of each seat, from which shaped rewards are made, float64 (num_players,)."""
         out = np.zeros(self.variant.num_players)
         batch_kernels(self.variant.game).write_potential(self.states, 0, out)
         return out

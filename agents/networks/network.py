@@ -113,7 +113,7 @@ class PolicyValueNet(nn.Module):
         """Logits of the heuristic prior by gap to the best legal action: a gap is a cost, so softmax takes it negated.
 
         Args:
-            gaps: float32, column 0 of the action features, at least 0.
+            gaps: float32 (batch, actions), column 0 of the action features, at least 0.
         """
         return (-gaps / self.prior_temperature).clamp_min(-20.0)
 
@@ -165,7 +165,7 @@ class PolicyValueNet(nn.Module):
     def evaluate(
         self, observations: np.ndarray, masks: np.ndarray, features: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """`forward` of arrays, without gradients."""
+        """`forward` of NumPy arrays of the same shapes, without gradients."""
         inputs = [torch.from_numpy(x).to(self.mean.device) for x in (observations, masks, features) if x is not None]
         with torch.inference_mode():
             log_probs, values = self(*inputs)

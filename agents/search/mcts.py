@@ -250,7 +250,7 @@ class MCTSAgent:
         )
 
     def search(self, states: np.ndarray, keys: np.ndarray) -> SearchResult:
-        """Search each game; arguments and errors as for `act`."""
+        """Search each game; arguments and errors as for `act`, fields of the result in `SearchResult`."""
         states = checked_games(states, self._variant.dtype)
         result = new_result(len(states), self._variant)
         self._search(states, checked_keys(keys, len(states)), self._params, self._work, *result)

@@ -253,7 +253,7 @@ class PUCTAgent:
         )
 
     def search(self, states: np.ndarray, keys: np.ndarray) -> SearchResult:
-        """Search each game; arguments and errors as for `act`."""
+        """Search each game; arguments and errors as for `act`, fields of the result in `SearchResult`."""
         states = checked_games(states, self.variant.dtype)
         keys = checked_keys(keys, len(states))
         result = new_result(len(states), self.variant)

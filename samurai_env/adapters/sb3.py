@@ -56,11 +56,17 @@ class SB3VecEnv(VecEnv):
         return observations.copy()
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Keep the actions for `step_wait`."""
+        """Keep the actions, integers (num_envs,), for `step_wait`."""
         self._actions = actions
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Carry out the actions; observations, rewards, dones and infos, in arrays of the caller's own."""
+        """Carry out the actions.
+
+        Returns:
+            Observations, int8 (num_envs, ...), rewards, float32 (num_envs,), dones, bool (num_envs,), in arrays of the
+            caller's own, and an info a game: empty, or of the game that has ended its "terminal_observation",
+            "returns", the learner's "seat" and its "episode".
+        """
         observations, rewards, terminated, truncated, info = self.envs.step(self._actions)
         assert isinstance(observations, np.ndarray)
         dones = terminated | truncated
@@ -88,7 +94,7 @@ class SB3VecEnv(VecEnv):
         self.envs.close()
 
     def get_images(self) -> Sequence[np.ndarray]:
-        """Pictures of all games."""
+        """Pictures of all games, each uint8 (height, width, 3)."""
         return self.envs.render()
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:

@@ -176,7 +176,15 @@ class GameAEC(AECEnv):
         self.infos[self._observer] = {"action_mask": self._mask}
 
     def observe(self, agent: str) -> dict[str, np.ndarray] | np.ndarray:
-        """Return what `agent` sees now, in new arrays."""
+        """Return what `agent` sees now, in new arrays.
+
+        Returns:
+            The observation, int8 of the encoding's shape; with `observation="dict"` beside its "action_mask", int8
+            (num_actions,), which is all 0 unless `agent` decides next.
+
+        Raises:
+            KeyError: no such agent.
+        """
         if agent == self._observer:
             out, mask = self._observation.copy(), self._mask
         else:

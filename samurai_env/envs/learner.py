@@ -31,7 +31,7 @@ COMPILED_KINDS = {"random": RANDOM, "greedy": GREEDY}
 
 
 def fixed_seats(seat: Any, players: int, games: int) -> np.ndarray | int:
-    """The learners' seats, if they are numbers: one for all games, or one for each.
+    """The learners' seats, if they are numbers: one for all games, or one for each, int64 (games,).
 
     Raises:
         ValueError: neither, or no such seat.

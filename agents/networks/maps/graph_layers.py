@@ -41,7 +41,7 @@ class GraphLayers(SiteLayers):
     def logits(
         self, obs: torch.Tensor, nodes: torch.Tensor, hidden: torch.Tensor, logits: torch.Tensor
     ) -> torch.Tensor:
-        """Add the scores of pieces, sites' own actions and places."""
+        """Add the scores of pieces, sites' own actions and places to the logits, float32 (batch, actions)."""
         gains, own = self.gains(nodes, hidden)
         chosen = self.at_chosen(obs, gains)
         total = self.placeless.expand(len(gains), -1).clone()

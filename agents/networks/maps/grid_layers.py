@@ -100,7 +100,7 @@ class GridLayers(SiteLayers):
     def logits(
         self, obs: torch.Tensor, seen: tuple[torch.Tensor, Table], hidden: torch.Tensor, logits: torch.Tensor
     ) -> torch.Tensor:
-        """Add the scores of pieces and cells."""
+        """Add the scores of pieces and cells to the logits, float32 (batch, actions)."""
         nodes, table = seen
         gains, _ = self.gains(nodes, hidden)
         sides = self.sides(nodes.mean(2)).float()

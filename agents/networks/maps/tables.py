@@ -10,7 +10,7 @@ LARGEST = 15.0  # scores are clamped to this before they are exponentiated
 
 
 def other_entries(graph: Graph, encoding: Encoding) -> np.ndarray:
-    """The entries of an observation that describe no site, int64."""
+    """The entries of an observation that describe no site, int64 (entries,), ascending."""
     return np.setdiff1d(np.arange(encoding.shape[0]), graph.sites.rows(encoding))
 
 
