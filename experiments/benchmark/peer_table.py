@@ -1,6 +1,6 @@
 """The same kind of work done by this project and by others, one after the other on one machine.
 
-`make peers` makes the environments of the others; one that is missing is told of.
+`make peers` makes the environments of the others; one that is missing is named.
 """
 
 import os
