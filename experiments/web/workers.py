@@ -35,15 +35,15 @@ def judge(spec: str, saved: bytes) -> dict[str, Any]:
 
     Returns:
         `values`: the expected return of each seat: of the agent's search, else of the game's heuristic value; None if
-        there is neither. `actions`: id, share of the visits (1 for the choice of an agent without a search), prior and
-        value for the seat to move, best first. `line`: ids of the best line as far as it was looked into.
+        there is neither. `actions`: id, visits and their share (1 for the choice of an agent without a search), prior
+        and values, one a seat, best first. `line`: ids of the best line as far as it was looked into.
     """
     position = Position.restore(saved)
     agent: Any = _agent(spec, position.variant.spec)
     keys = decision_keys(position.states["seed"], position.states["steps"], position.seat)
     if not hasattr(agent, "search"):
         action = int(agent.act(position.states, keys)[0])
-        chosen = {"id": action, "share": 1.0, "visits": 0, "prior": None, "value": None}
+        chosen = {"id": action, "share": 1.0, "visits": 0, "prior": None, "values": None}
         return {"values": _heuristic_values(position), "actions": [chosen], "line": [action]}
     result = agent.search(position.states, keys)
     visits = result.visits[0]
@@ -54,7 +54,7 @@ def judge(spec: str, saved: bytes) -> dict[str, Any]:
             "share": float(visits[action] / max(1, visits.sum())),
             "visits": int(visits[action]),
             "prior": priors.get(action),
-            "value": values.get(action),
+            "values": values.get(action),
         }
         for action in position.legal_actions()
     ]
@@ -101,8 +101,8 @@ def _line(agent: Any, position: Position) -> list[int]:
     return line
 
 
-def _root(agent: Any, position: Position) -> tuple[dict[int, float], dict[int, float]]:
-    """Priors, and values for the seat to move, of the actions at the root of the last search, as far as it kept it."""
+def _root(agent: Any, position: Position) -> tuple[dict[int, float], dict[int, list[float]]]:
+    """Priors, and values of all seats, of the actions at the root of the last search, as far as it kept it."""
     tree = _tree(agent)
     if tree is None:
         return {}, {}
@@ -110,7 +110,7 @@ def _root(agent: Any, position: Position) -> tuple[dict[int, float], dict[int, f
     values = {}
     for child in _children(tree, 0):
         node = tree[child]
-        values[int(node["action"])] = float(node["value"][position.seat] / max(1, node["visits"]))
+        values[int(node["action"])] = [float(value) for value in node["value"] / max(1, node["visits"])]
     return priors, values
 
 

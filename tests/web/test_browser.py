@@ -311,6 +311,11 @@ def test_a_record_is_replayed_and_analysed(server, wide):
     wide.run("document.getElementById('analyse').click()")
     assert wide.until("return document.querySelectorAll('.rows tbody tr').length") > 1
     assert wide.run("return document.querySelectorAll('.share').length") > 0
+    head = wide.run("return [...document.querySelectorAll('.rows th')].map((cell) => cell.textContent)")
+    assert head == ["Move", "Visits", "Prior", "Seat 0", "Seat 1"]
+    cells = wide.run("return [...document.querySelectorAll('.rows tbody td')].map((cell) => cell.textContent.trim())")
+    assert int(cells[1]) > 1
+    assert int(cells[3].rstrip("%")) + int(cells[4].rstrip("%")) in (99, 100, 101)
     wide.picture("analysis")
     wide.run("document.getElementById('judge-greedy').click(); document.getElementById('judge-mcts:20').click()")
     wide.run("document.getElementById('analyse-game').click()")

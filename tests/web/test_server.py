@@ -169,6 +169,9 @@ def test_a_record_is_replayed_and_analysed(server, record):
     assert len(found["values"]) == 2
     assert sum(entry["share"] for entry in found["actions"]) == pytest.approx(1)
     assert sum(entry["prior"] for entry in found["actions"]) == pytest.approx(1)
+    visited = [entry for entry in found["actions"] if entry["visits"]]
+    assert sum(entry["visits"] for entry in visited) == 20
+    assert all(sum(entry["values"]) == pytest.approx(0) for entry in visited)  # of both seats
     assert server.call("analyse", token, {"ply": last["count"]})["values"] == last["returns"]
     made = server.call("branch", token, {"ply": 4, "players": ["person", "person"]})
     assert server.call("view", made["seats"][0])["count"] == 4

@@ -97,11 +97,12 @@ export function analysis(box, token, now, go, mark) {
       box_.append(el("p", {}, "The game is over."));
       return box_;
     }
-    const head = el("tr", {}, ...["Move", "Visits", "Prior", "Chance"].map((name) => el("th", { scope: "col" }, name)));
     const seats = view.players.length;
-    const chance = (value) => (value === null || value === undefined ? "–" : percent(view.cooperative ? value : (value * (seats - 1) + 1) / seats));
+    const columns = view.cooperative ? ["Chance"] : view.players.map((_, i) => `Seat ${i}`);
+    const head = el("tr", {}, ...["Move", "Visits", "Prior", ...columns].map((name) => el("th", { scope: "col" }, name)));
+    const chance = (values, i) => percent(values && (view.cooperative ? values[i] : (values[i] * (seats - 1) + 1) / seats));
     const body = entry.actions.slice(0, 10).map((action) =>
-      el("tr", {}, el("td", {}, action.label), el("td", {}, el("meter", { min: 0, max: 1, value: action.share, "aria-label": "share of the visits" }), ` ${percent(action.share)}`), el("td", {}, percent(action.prior)), el("td", {}, chance(action.value))),
+      el("tr", {}, el("td", {}, action.label), el("td", {}, el("meter", { min: 0, max: 1, value: action.share, "aria-label": "share of the visits" }), ` ${action.visits || "–"}`), el("td", {}, percent(action.prior)), ...columns.map((_, i) => el("td", {}, chance(action.values, i)))),
     );
     box_.append(el("table", {}, el("thead", {}, head), el("tbody", {}, ...body)));
     return box_;
