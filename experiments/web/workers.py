@@ -35,15 +35,15 @@ def judge(spec: str, saved: bytes) -> dict[str, Any]:
 
     Returns:
         `values`: the expected return of each seat: of the agent's search, else of the game's heuristic value; None if
-        there is neither. `actions`: id, visits and their share (1 for the choice of an agent without a search), prior
-        and values, one a seat, best first. `line`: ids of the best line as far as it was looked into.
+        there is neither. `actions`: id, visits and their share, prior and values, one a seat, best first; without a search
+        only the choice, whose share is 1, and None for the others. `line`: ids of the best line as far as it was looked into.
     """
     position = Position.restore(saved)
     agent: Any = _agent(spec, position.variant.spec)
     keys = decision_keys(position.states["seed"], position.states["steps"], position.seat)
     if not hasattr(agent, "search"):
         action = int(agent.act(position.states, keys)[0])
-        chosen = {"id": action, "share": 1.0, "visits": 0, "prior": None, "values": None}
+        chosen = {"id": action, "share": 1.0, "visits": None, "prior": None, "values": None}
         return {"values": _heuristic_values(position), "actions": [chosen], "line": [action]}
     result = agent.search(position.states, keys)
     visits = result.visits[0]

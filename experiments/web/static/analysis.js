@@ -102,7 +102,7 @@ export function analysis(box, token, now, go, mark) {
     const head = el("tr", {}, ...["Move", "Visits", "Prior", ...columns].map((name) => el("th", { scope: "col" }, name)));
     const chance = (values, i) => percent(values && (view.cooperative ? values[i] : (values[i] * (seats - 1) + 1) / seats));
     const body = entry.actions.slice(0, 10).map((action) =>
-      el("tr", {}, el("td", {}, action.label), el("td", {}, el("meter", { min: 0, max: 1, value: action.share, "aria-label": "share of the visits" }), ` ${action.visits || "–"}`), el("td", {}, percent(action.prior)), ...columns.map((_, i) => el("td", {}, chance(action.values, i)))),
+      el("tr", {}, el("td", {}, action.label), el("td", {}, el("meter", { min: 0, max: 1, value: action.share, "aria-label": "share of the visits" }), ` ${action.visits ?? "–"}`), el("td", {}, percent(action.prior)), ...columns.map((_, i) => el("td", {}, chance(action.values, i)))),
     );
     box_.append(el("table", {}, el("thead", {}, head), el("tbody", {}, ...body)));
     return box_;
