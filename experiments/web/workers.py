@@ -35,8 +35,9 @@ def judge(spec: str, saved: bytes) -> dict[str, Any]:
 
     Returns:
         `values`: the expected return of each seat: of the agent's search, else of the game's heuristic value; None if
-        there is neither. `actions`: id, visits and their share, prior and values, one a seat, best first; without a search
-        only the choice, whose share is 1, and None for the others. `line`: ids of the best line as far as it was looked into.
+        there is neither. `actions`: id, visits and their share, prior and values, one a seat, best first; without a
+        search only the choice, whose share is 1, and None for the others. `line`: ids of the best line as far as it
+        was looked into.
     """
     position = Position.restore(saved)
     agent: Any = _agent(spec, position.variant.spec)
