@@ -1,8 +1,8 @@
 """Information-set Monte Carlo tree search (ISMCTS; Cowling, Powley and Whitehouse, 2012), compiled.
 
 One tree for the seat to move. Each simulation draws a determinization of the root, descends by PUCT, expands a node,
-estimates the returns there and backs them up, so nothing hidden is ever used. The game's heuristic policy gives the
-priors, its heuristic value the estimate at a leaf, after a rollout if there is one.
+estimates the returns there and backs them up, so nothing hidden is ever used, unless it is told to cheat. The game's
+heuristic policy gives the priors, its heuristic value the estimate at a leaf, after a rollout if there is one.
 """
 
 from dataclasses import dataclass, replace
@@ -56,6 +56,8 @@ class MCTSConfig:
         determinizations: if above 0, number of determinizations, each searched with a tree of its own and a share of
             the simulations; the visits are added up (determinized UCT: Cowling, Powley and Whitehouse, 2012).
         paranoid: 1 assumes that all others play against the seat to move (Sturtevant and Korf, 2000); 0 is max-n.
+        cheating: 1 searches the true state, with hidden cards and future draws (cheating UCT: Cowling, Powley and
+            Whitehouse, 2012): a bound of what knowing them is worth, no opponent for a fair comparison.
     """
 
     simulations: Count = 1000
@@ -66,6 +68,7 @@ class MCTSConfig:
     tree_depth: Annotated[int, Range(-1, LARGEST)] = -1
     determinizations: Annotated[int, Range(0, LARGEST)] = 0
     paranoid: Annotated[int, Range(0, 1)] = 0
+    cheating: Annotated[int, Range(0, 1)] = 0
 
     def __post_init__(self) -> None:
         """Refuse impossible settings.
@@ -78,6 +81,8 @@ class MCTSConfig:
             raise ValueError("tree_depth of a search must be 1 or more, or -1 for no limit, not 0")
         if self.determinizations > self.simulations:
             raise ValueError(f"determinizations must be at most the simulations, not {self.determinizations}")
+        if self.cheating and self.determinizations:
+            raise ValueError("cheating=1 searches the true state: determinizations must be 0")
 
 
 # Flat Monte Carlo: every action is tried, every game played to the end by the heuristic policy.
@@ -95,6 +100,7 @@ class SearchParams(NamedTuple):
     tree_depth: int
     determinizations: int
     paranoid: int
+    cheating: int
 
 
 class Workspace(NamedTuple):
@@ -192,7 +198,7 @@ def search(states, keys, params, work, actions, visits, values):
                 determinize(scratch[1], seat, rng)
             for _ in range(params.simulations // trees):
                 scratch[0] = scratch[1]
-                if params.determinizations == 0:
+                if params.determinizations == 0 and not params.cheating:
                     determinize(scratch[0], seat, rng)
                 used = simulate(scratch[0], work.nodes[0], used, params, work, rng)
             read_roots(work.nodes, actions[i : i + 1], visits[i : i + 1], values[i : i + 1])

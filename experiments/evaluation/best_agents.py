@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from agents.spec import parse_agent_spec
 from experiments.evaluation.standings import ANCHOR, Standings
 
 DEFAULT = "mcts:1000"  # where nothing has been measured: it plays every game with any number of players
@@ -18,7 +19,7 @@ def best_agents(found: Iterable[Standings], rates: Mapping[str, Mapping[str, tup
     Args:
         found: the boards with ratings. Of an agent on several boards the first counts. Where the anchor did not play
             ratings have another zero: they are shifted so that an agent known from a board before keeps its rating,
-            and left out if there is none.
+            and left out if there is none. Agents that cheat are left out.
         rates: of cooperative games: win rate, and seconds of a decision, by spec of the variant and agent.
     """
     variants: dict[str, dict[str, Row]] = {}
@@ -32,16 +33,21 @@ def best_agents(found: Iterable[Standings], rates: Mapping[str, Mapping[str, tup
                 continue
             shift = rows[common[0]]["strength"] - ratings[common[0]]
         for agent, rating in ratings.items():
-            if agent not in rows:
+            if agent not in rows and not _cheats(agent):
                 rows[agent] = _row(agent, round(rating + shift, 1), board.seconds.get(agent))
     for variant, by_agent in rates.items():
         rows = variants.setdefault(variant, {})
         for agent, (rate, seconds) in by_agent.items():
-            rows.setdefault(agent, _row(agent, round(rate, 4), seconds))
+            if not _cheats(agent):
+                rows.setdefault(agent, _row(agent, round(rate, 4), seconds))
     lists = {
         variant: sorted(rows.values(), key=lambda row: -row["strength"]) for variant, rows in sorted(variants.items())
     }
     return json.dumps({"default": DEFAULT, "variants": lists}, indent=1) + "\n"
+
+
+def _cheats(spec: str) -> bool:
+    return parse_agent_spec(spec).settings.get("cheating", "0") != "0"
 
 
 def _row(spec: str, strength: float, seconds: float | None) -> Row:

@@ -18,7 +18,7 @@ from agents.search import puct as search
 from agents.search.mcts import MCTSAgent, MCTSConfig
 from agents.search.tree import init_node, new_trees, select
 from experiments.evaluation.matches import estimate, one_against_others, wilson
-from samurai_env import game_names, make_variant
+from samurai_env import GameBatch, game_names, make_variant
 from samurai_env.core.batch import batch_kernels
 
 SPECS = [
@@ -229,6 +229,7 @@ def test_estimate_is_not_narrower_than_wilson():
         ("mcts:10,rollout_greedy=3", "rollout_greedy of a search must be from 0 to 1, not 3"),
         ("mcts:10,rollout_depth=-2", "rollout_depth of a search must be from -1 to 2147483647, not -2"),
         ("mcts:10,tree_depth=-9", "tree_depth of a search must be from -1 to 2147483647, not -9"),
+        ("mcts:10,cheating=1,determinizations=2", "cheating=1 searches the true state: determinizations must be 0"),
         ("mcts:10,paranoid=7", "paranoid of a search must be from 0 to 1, not 7"),
         ("mcts:99999999999", "simulations of a search must be from 1 to 2147483647, not 99999999999"),
         ("ppo", "ppo takes the path of a network"),
@@ -442,6 +443,17 @@ def test_paranoid_search() -> None:
         assert np.allclose(np.delete(values, seat), -values[seat] / 2)
     with pytest.raises(ValueError, match="nobody plays against anybody"):
         make_agent("mcts:200,paranoid=1", make_variant("samurai_spirit", 3))
+
+
+def test_cheating_search() -> None:
+    """It sees what is hidden: another deal of the same position changes what it finds, unlike an honest search's."""
+    variant = make_variant("samurai_spirit", 4)
+    states, keys = positions(variant, 8, 5), np.arange(8, dtype=np.uint64)
+    others = states.copy()
+    GameBatch(variant).determinize(others, keys)
+    honest, cheat = (make_agent(f"mcts:200{end}", variant) for end in ("", ",cheating=1"))
+    assert np.array_equal(honest.search(states, keys).visits, honest.search(others, keys).visits)
+    assert not np.array_equal(cheat.search(states, keys).visits, cheat.search(others, keys).visits)
 
 
 def test_visits_of_determinizations_add_up() -> None:
