@@ -1,4 +1,4 @@
-"""Draw which room of the code imports which, from the code.
+"""Draw which package of the code imports which, from the code.
 
     python -m docs.architecture            # write docs/images/architecture.svg and the table in docs/design.md
     python -m docs.architecture --check    # write nothing; exit status 1 if they are stale or an import goes upward
@@ -20,9 +20,9 @@ from samurai_env.files.atomic_write import write_atomically
 
 PAGE = "docs/design.md"
 PICTURE = Path("docs/images/architecture.svg")
-PACKAGES = ("samurai_env", "agents", "experiments")
+FOLDERS = ("samurai_env", "agents", "experiments")
 
-# Rooms in rows, top to bottom; a room may import what comes after it. A module belongs to its longest prefix here.
+# Packages in rows, top to bottom; one may import what comes after it. A module belongs to its longest prefix here.
 ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
     (("experiments/clients", ("experiments.clients",)), ("experiments/examples", ("experiments.examples",))),
     (("experiments/*.py", ("experiments",)),),
@@ -67,8 +67,8 @@ ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
     (("samurai_env/files", ("samurai_env.files",)),),
     (("samurai_env/core", ("samurai_env.core",)),),
 )
-ROOMS = {room: prefixes for row in ROWS for room, prefixes in row}
-ORDER = {room: place for place, room in enumerate(ROOMS)}
+PACKAGES = {package: prefixes for row in ROWS for package, prefixes in row}
+ORDER = {package: place for place, package in enumerate(PACKAGES)}
 
 Arrows = Mapping[tuple[str, str], Sequence[str]]
 
@@ -77,15 +77,15 @@ Arrows = Mapping[tuple[str, str], Sequence[str]]
 def modules() -> dict[str, Path]:
     """All modules of the project by dotted name."""
     found = {}
-    for path in sorted(file for package in PACKAGES for file in (ROOT / package).rglob("*.py")):
+    for path in sorted(file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
 
-def room_of(module: str) -> str:
-    """The room of a module."""
-    fits = [(len(p), room) for room, prefixes in ROOMS.items() for p in prefixes if f"{module}.".startswith(f"{p}.")]
+def package_of(module: str) -> str:
+    """The package of a module."""
+    fits = [(len(p), name) for name, prefixes in PACKAGES.items() for p in prefixes if f"{module}.".startswith(f"{p}.")]
     return max(fits)[1]
 
 
@@ -108,29 +108,29 @@ def imports(module: str) -> Iterator[str]:
 
 
 def arrows() -> Arrows:
-    """For each pair of rooms, which modules of the first import which of the second, as "module -> module"."""
+    """For each pair of packages, which modules of the first import which of the second, as "module -> module"."""
     found: dict[tuple[str, str], list[str]] = {}
     for module in modules():
         for target in imports(module):
-            pair = room_of(module), room_of(target)
+            pair = package_of(module), package_of(target)
             if pair[0] != pair[1]:
                 found.setdefault(pair, []).append(f"{module} -> {target}")
     return {pair: sorted(set(found[pair])) for pair in sorted(found, key=lambda p: (ORDER[p[0]], ORDER[p[1]]))}
 
 
 def upward(found: Arrows) -> list[str]:
-    """Imports that go from a lower room to a higher one; there should be none."""
-    return [text for (room, target), texts in found.items() if ORDER[target] < ORDER[room] for text in texts]
+    """Imports that go from a lower package to a higher one; there should be none."""
+    return [text for (package, target), texts in found.items() if ORDER[target] < ORDER[package] for text in texts]
 
 
 def reduced(found: Arrows) -> list[tuple[str, str]]:
     """The arrows that do not follow from others, and those that go upward."""
     down = {pair for pair in found if ORDER[pair[0]] < ORDER[pair[1]]}
     reach: dict[str, set[str]] = {}
-    for room in reversed(ROOMS):
-        next_rooms = {b for a, b in down if a == room}
-        reach[room] = next_rooms.union(*(reach[b] for b in next_rooms))
-    needed = {(a, b) for a, b in down if not any((a, c) in down and b in reach[c] for c in ROOMS)}
+    for package in reversed(PACKAGES):
+        next_packages = {b for a, b in down if a == package}
+        reach[package] = next_packages.union(*(reach[b] for b in next_packages))
+    needed = {(a, b) for a, b in down if not any((a, c) in down and b in reach[c] for c in PACKAGES)}
     return sorted(needed | (set(found) - down))
 
 
@@ -138,13 +138,13 @@ WIDTH, HEIGHT, GAP, STEP = 190, 34, 24, 78
 
 
 def picture(found: Arrows) -> str:
-    """The rooms and their arrows as SVG."""
+    """The packages and their arrows as SVG."""
     across = max(len(row) for row in ROWS) * (WIDTH + GAP) + GAP
     place: dict[str, tuple[float, float]] = {}
     for y, row in enumerate(ROWS):
         left = (across - len(row) * (WIDTH + GAP) + GAP) / 2
-        for x, (room, _) in enumerate(row):
-            place[room] = left + x * (WIDTH + GAP), GAP + y * STEP
+        for x, (package, _) in enumerate(row):
+            place[package] = left + x * (WIDTH + GAP), GAP + y * STEP
     size = f'width="{across}" height="{STEP * len(ROWS)}" viewBox="0 0 {across} {STEP * len(ROWS)}"'
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="13">',
@@ -154,8 +154,8 @@ def picture(found: Arrows) -> str:
         head = f'<path d="M0 0 8 4 0 8z" fill="{colour}"/>'
         size = 'markerWidth="8" markerHeight="8" refX="8" refY="4" orient="auto"'
         lines.append(f'<defs><marker id="head{colour[1:]}" {size}>{head}</marker></defs>')
-    for room, target in reduced(found):
-        (x1, y1), (x2, y2) = place[room], place[target]
+    for package, target in reduced(found):
+        (x1, y1), (x2, y2) = place[package], place[target]
         if y1 == y2:  # neighbours by a line, others in an arc below the boxes
             apart = abs(x1 - x2) > WIDTH + GAP
             edge, far = (x1 + WIDTH, x2) if x1 < x2 else (x1, x2 + WIDTH)
@@ -169,24 +169,24 @@ def picture(found: Arrows) -> str:
             bend = (end - start) / 2
             x1, x2 = x1 + WIDTH / 2, x2 + WIDTH / 2
             path = f"M{x1:g} {start:g} C{x1:g} {start + bend:g} {x2:g} {end - bend:g} {x2:g} {end:g}"
-        colour = "#5b6b8c" if ORDER[room] < ORDER[target] else "#c62828"
+        colour = "#5b6b8c" if ORDER[package] < ORDER[target] else "#c62828"
         lines.append(f'<path d="{path}" fill="none" stroke="{colour}" marker-end="url(#head{colour[1:]})"/>')
-    for room, (left, top) in place.items():
+    for package, (left, top) in place.items():
         box = f'x="{left:g}" y="{top:g}" width="{WIDTH}" height="{HEIGHT}" rx="6"'
         lines.append(f'<rect {box} fill="#e8ecf6" stroke="#5b6b8c"/>')
         words = f'x="{left + WIDTH / 2:g}" y="{top + HEIGHT / 2 + 5:g}" text-anchor="middle" fill="#1c2333"'
-        lines.append(f"<text {words}>{room}</text>")
+        lines.append(f"<text {words}>{package}</text>")
     return "\n".join([*lines, "</svg>", ""])
 
 
 def part(found: Arrows) -> str:
     """The generated part of the page: the picture, and who imports whom."""
     rows = []
-    for room in ROOMS:
-        targets = ", ".join(f"`{b}`" for a, b in found if a == room)
-        rows.append([f"`{room}`", targets or "–"])
-    lines = table(["room", "imports"], rows)
-    return f"![The rooms of the code and their imports](images/{PICTURE.name})\n\n{lines}"
+    for package in PACKAGES:
+        targets = ", ".join(f"`{b}`" for a, b in found if a == package)
+        rows.append([f"`{package}`", targets or "–"])
+    lines = table(["package", "imports"], rows)
+    return f"![The packages of the code and their imports](images/{PICTURE.name})\n\n{lines}"
 
 
 def pages() -> dict[str, dict[str, str]]:
@@ -196,7 +196,7 @@ def pages() -> dict[str, dict[str, str]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m docs.architecture", description="Draw the imports between rooms.")
+    parser = argparse.ArgumentParser(prog="python -m docs.architecture", description="Draw imports between packages.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if something is out of date")
     check = parser.parse_args(arguments).check
     found = arrows()

@@ -198,7 +198,7 @@ def show(config: Config, results: Results, console: Console) -> None:
 
 
 def draw(found: Standings, title: str, path: Path) -> None:
-    """The pay-off matrix as a picture; nothing without matplotlib."""
+    """The payoff matrix as a picture; nothing without matplotlib."""
     if not find_spec("matplotlib"):
         return
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -54,7 +54,9 @@ def main(config: Config, console: Console | None = None) -> None:
         from experiments.web.app import make_app
         from experiments.web.server import Settings
     except ModuleNotFoundError as error:
-        raise ValueError(f"the page needs {error.name}: pip install 'samurai-env[web]'") from None
+        raise ValueError(
+            f"the page needs {error.name}: pip install 'samurai-env[web]', in a clone pip install '.[web]'"
+        ) from None
     check_ranges(config)
     console = console or Console()
     if not config.agents:

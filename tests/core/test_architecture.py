@@ -1,4 +1,4 @@
-"""Imports run downwards, room by room, and no files import each other in a circle; folders stay small."""
+"""Imports run downwards, package by package, and no files import each other in a circle; folders stay small."""
 
 from functools import cache
 from pathlib import Path
