@@ -175,7 +175,7 @@ def assert_same_as_aec(variant: Variant, env: GameVectorEnv, rows: list[int], st
                 ended += 1
                 assert np.array_equal(info["final_obs"][row]["observation"], aec.observe(agent)["observation"])
                 assert np.array_equal(info["final_info"]["returns"][row], np.float32(aec.infos[agent]["returns"]))
-                aec.reset()  # the game that follows, as the batch does by itself
+                aec.reset()  # the game that follows, as the batch does automatically
     return ended
 
 
