@@ -15,7 +15,7 @@ from samurai_env.games.card.rules.cards import KIND_CODES
 from samurai_env.position import Position
 from tests.card.table import LOOPS, PLAYERS, check_limits, dealt, play, positions, randomly, stones
 
-# --- What each seat may know ---
+# --- Hidden information ---
 
 
 @pytest.mark.parametrize("n", PLAYERS)
