@@ -61,7 +61,7 @@ class Api:
         return JSONResponse({"games": games, "agents": self.settings.agents, "editable": list(EDITORS)})
 
     async def strengths(self, request: Request) -> Response:
-        """What the leaderboard measured of the agents in a variant."""
+        """Strengths that the leaderboard measured of the agents in a variant."""
         asked = {"variant": request.query_params.get("variant", "")}
         variant = await asyncio.to_thread(editing.asked_variant, asked)
         return JSONResponse(await asyncio.to_thread(progress.strengths, variant, self.settings.agents))
@@ -233,7 +233,7 @@ class Api:
         return await self.show(request, table, seat)
 
     async def hint(self, request: Request) -> Response:
-        """What an agent would do in the seat's place; agents use only what the seat may know."""
+        """The action of an agent in the seat's place; agents use only what the seat may know."""
         table, seat = await self.door(request)
         if seat is None or table.position.over or table.position.seat != seat:
             raise Refused(409, "a hint is for the seat to move")
@@ -248,7 +248,7 @@ class Api:
         return str(judge)
 
     async def analyse(self, request: Request) -> Response:
-        """What an agent thinks of one position of a game that lies open."""
+        """An agent's judgement of one position of a game that lies open."""
         table, body = await self.open_door(request), await read_json(request)
         position = table.positions[whole(body, "ply", 0, len(table.actions))]
         if position.over:
@@ -305,7 +305,7 @@ def offer(name: str) -> dict[str, Any]:
 
 
 def links(table: Table) -> dict[str, Any]:
-    """What opens a new table."""
+    """The tokens that open a new table."""
     return {"seats": table.tokens, "watch": table.watch, "players": table.players}
 
 

@@ -61,7 +61,7 @@ def checked_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
 
 
 def checked_options(options: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """What `reset` got as its options; empty for None.
+    """The options given to `reset` as a mapping; empty for None.
 
     Raises:
         TypeError: not a dict or another mapping.

@@ -89,7 +89,7 @@ class LearnerVectorEnv(GameVectorEnv):
         seat: the learner's seat: a number, one for each game, "random" for a new one each game, or "rotate": game i
             begins on seat i modulo the number of players, and moves on by one each game.
         encoding: how observations are written; the game's first if None.
-        reward: "result": the return at the end, 0 before; "shaped": plus the growth of the learner's `potential`.
+        reward: "result": the return at the end, 0 before; "shaped": plus the change of the learner's `potential`.
         autoreset_mode, threads, observation, copy, render_mode: as for `GameVectorEnv`.
         options: the game's options.
 

@@ -1,4 +1,4 @@
-"""Gymnasium vector environment of any game: thousands of games in one process, stepped by compiled loops."""
+"""Gymnasium vector environment of any game: thousands of games in one process, stepped by compiled code."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -466,7 +466,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         }
 
     def _handed(self, *returned: Any) -> Any:
-        """What a call returns, in arrays of the caller's own if it wants them."""
+        """Return values of a call, in arrays of the caller's own if it wants them."""
         return tuple(map(_copied, returned)) if self._copies else returned
 
     def action_masks(self) -> np.ndarray:
@@ -481,13 +481,13 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         return masks.astype(bool)
 
     def _sampling_masks(self) -> np.ndarray | None:
-        """What is legal, uint8 (num_envs, num_actions), whatever callers have done to the masks given to them."""
+        """Legal actions, uint8 (num_envs, num_actions), whatever callers have done to the masks given to them."""
         if not self._ready:
             return None
         return np.unpackbits(self._words.view(np.uint8), axis=1, count=self.variant.num_actions, bitorder="little")
 
     def state(self) -> np.ndarray:
-        """What all seats see, int8 (num_envs, num_players, ...), seat 0 first, in an array of its own.
+        """Return what all seats see, int8 (num_envs, num_players, ...), seat 0 first, in a new array.
 
         Raises:
             ResetNeeded: before the first reset.
