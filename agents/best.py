@@ -37,7 +37,7 @@ class Measured(Struct, frozen=True):
 
 
 class Best(Struct, frozen=True):
-    """What the file holds: the agents measured, by spec of the variant, and what plays where none is."""
+    """The contents of the file: the agents measured, by spec of the variant, and what plays where none is."""
 
     default: str
     variants: dict[str, list[Measured]]

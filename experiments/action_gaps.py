@@ -58,7 +58,7 @@ class Config(WorkerSettings):
     game: GameSpec = "samurai"
     """The game with its number of players and options."""
     positions: Annotated[int, Range(2, 10**6)] = 400
-    """Positions looked at, each from a game of its own."""
+    """Positions compared, each from a game of its own."""
     games: Annotated[int, Range(1, 10**5)] = 128
     """Games in which each choice is played on."""
     seed: Seed = 1
@@ -149,7 +149,7 @@ class ActionGaps:
         choices: by agent, the action in each position, as far as it has been asked.
         seconds: by agent, processor time of these decisions.
         mean_returns: by position and action, the seat's own.
-        networks: by agent, the fingerprint of the files that it names.
+        networks: by agent, the hashes of the files that it names.
     """
 
     def __init__(self, config: Config, variant: Variant) -> None:

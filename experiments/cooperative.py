@@ -155,7 +155,7 @@ class CooperativeResults:
         self.machines: dict[tuple[str, str], list[str]] = {}  # on which
         self.ends: dict[tuple[str, str], dict[int, dict[str, int]]] = {}  # how many ended in which way, by first game
         self.thought: dict[tuple[str, str], tuple[float, int]] = {}  # processor time and decisions
-        self.networks: dict[str, str] = {}  # by agent, the fingerprint of the files that it names
+        self.networks: dict[str, str] = {}  # by agent, the hashes of the files that it names
         if not path.exists():
             return
         try:
@@ -222,7 +222,7 @@ class CooperativeResults:
         write_atomically(self.path, json.dumps(contents) + "\n")
 
     def _more(self, agent: str, variant: str) -> dict[str, Any]:
-        """What files had not from the beginning: ways of ending and time."""
+        """Columns that older files lack: ways of ending and time."""
         ends = self.ends.get((agent, variant), {})
         seconds, decisions = self.thought.get((agent, variant), (0.0, 0))
         more: dict[str, Any] = {"ends": {str(first): ends[first] for first in sorted(ends)}} if ends else {}

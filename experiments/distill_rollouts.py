@@ -43,11 +43,9 @@ from samurai_env.files.atomic_write import write_atomically
 from samurai_env.game_batch import GameBatch
 
 DEALS = 16  # played by a worker at a time
-RANDOM, TRIED = (
-    0.1,
-    0.3,
-)  # share of random moves, and of those that rollouts value highest; the others follow the heuristic policy
-HELD_OUT = 10  # one part in ten is held out
+# Shares of random moves, and of those that rollouts value highest; the others follow the heuristic policy.
+RANDOM, TRIED = 0.1, 0.3
+HELD_OUT = 10  # one part in so many is held out
 
 
 @dataclass
@@ -55,13 +53,13 @@ class Config(WorkerSettings):
     """Settings of such a run."""
 
     run: Path = Path("runs/played-out")
-    """Folder for the network and the positions looked at."""
+    """Folder for the network and the positions measured."""
     game: GameSpec = "samurai_card"
     """The game, which needs action features, with its number of players and options."""
     rollouts: str = "rollout:16,potential_weight=4"
     """How actions are tried."""
     deals: Annotated[int, Range(2 * DEALS, 10**7)] = 4000  # a part to learn from, one held out
-    """Games whose positions are looked at."""
+    """Games whose positions are measured."""
     encoding: str | None = None
     """Encoding of observations; the game's default if not given."""
     hidden: Annotated[tuple[int, ...], Range(1, 2**16)] = (256, 256)
@@ -71,7 +69,7 @@ class Config(WorkerSettings):
     softness: Annotated[float, Range(1e-6, 1e6)] = 0.05
     """An action worth so much less than another becomes e times less probable."""
     epochs: Count = 12
-    """How often each position is learned from."""
+    """Passes over the positions."""
     minibatch_size: Count = 2048
     """Positions in a gradient step."""
     learning_rate: Annotated[float, Range(1e-6, 1e6)] = 2e-3
@@ -121,12 +119,12 @@ def made(config: Config, variant: Variant) -> str:
 
 
 def stamp(text: str) -> np.ndarray:
-    """A text as an array, for an .npz file."""
+    """A text as its UTF-8 bytes, uint8 (bytes,), for an .npz file."""
     return np.frombuffer(text.encode(), np.uint8)
 
 
 def is_there(config: Config, variant: Variant, part: int) -> bool:
-    """Whether the positions of a part have been looked at.
+    """Whether the positions of a part have been measured.
 
     Raises:
         ValueError: with other settings, or their file is damaged.
@@ -141,7 +139,7 @@ def is_there(config: Config, variant: Variant, part: int) -> bool:
 
 
 def gather(config: Config, variant: Variant, console: Console) -> list[Path]:
-    """Look at all positions that are not there yet; the files of those that are."""
+    """Measure all positions that are not there yet; the files of all parts."""
     parts = -(-config.deals // DEALS)
     missing = [part for part in range(parts) if not is_there(config, variant, part)]
     tasks = [(variant.spec, config.rollouts, part, config.seed) for part in missing]
@@ -194,7 +192,15 @@ class Positions:
         return len(self.counts)
 
     def rows(self, chosen: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Features and values of the actions of some positions, and to which of these each belongs."""
+        """Select the legal actions of some positions.
+
+        Args:
+            chosen: int64 (chosen,), numbers of positions.
+
+        Returns:
+            Of these actions one after the other: features, float32 (rows, columns), values, float32 (rows,), and the
+            index into `chosen` that each belongs to, int64 (rows,).
+        """
         counts = self.counts[chosen]
         row = torch.arange(len(chosen)).repeat_interleave(counts)
         within = torch.arange(len(row)) - (counts.cumsum(0) - counts)[row]
@@ -203,18 +209,18 @@ class Positions:
 
 
 def centred(values: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
-    """Values less their mean in each position."""
+    """Values less their mean in each position; `row` is the position of each, int64 (rows,), as `values`."""
     count = torch.bincount(row)
     return values - (torch.zeros(len(count)).index_add(0, row, values) / count)[row]
 
 
 def logits(net: PolicyValueNet, features: torch.Tensor, row: torch.Tensor) -> torch.Tensor:
-    """The network's logits of actions by their features alone; see `PolicyValueNet.forward_hidden`."""
+    """The network's logits of actions by their features alone, float32 (rows,); see `PolicyValueNet.forward_hidden`."""
     return net.actions.scores(features, row) + net.prior_weight * net.heuristic_logits(features[:, 0])
 
 
 def minibatches(config: Config, positions: int) -> Iterator[torch.Tensor]:
-    """Numbers of positions, all of them `epochs` times."""
+    """Yield numbers of positions, int64 (at most `minibatch_size`,), all of them `epochs` times in random order."""
     shuffler = torch.Generator().manual_seed(config.seed)
     for _ in range(config.epochs):
         yield from torch.randperm(positions, generator=shuffler).split(config.minibatch_size)

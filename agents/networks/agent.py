@@ -17,11 +17,11 @@ from samurai_env.game_batch import GameBatch
 
 
 class Network(Protocol):
-    """What plays: `network.PolicyValueNet` or `numpy_network.NumPyNetwork`."""
+    """A network that plays: `network.PolicyValueNet` or `numpy_network.NumPyNetwork`."""
 
     @property
     def config(self) -> NetworkConfig:
-        """What it is for and how it is built."""
+        """The variant, encoding and layers."""
         ...
 
     def evaluate(

@@ -46,7 +46,7 @@ class Card(Struct, frozen=True):
 
     @property
     def config(self) -> NetworkConfig:
-        """What the network is for and how it is built."""
+        """The variant, encoding and layers of the network."""
         layers = self.entity_width, self.action_width, self.spatial_width, self.graph_width
         return NetworkConfig(self.variant, self.encoding, tuple(self.hidden), self.heuristic_prior, *layers)
 

@@ -1,4 +1,4 @@
-"""What a network is for and how it is built."""
+"""The configuration of a network: variant, encoding and layers."""
 
 from dataclasses import asdict, dataclass
 
@@ -10,7 +10,7 @@ MASKED = -1e9  # logit of an illegal action
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """What a network is for and how it is built.
+    """The variant, encoding and layers of a network.
 
     Attributes:
         variant: spec of the variant it was trained on.

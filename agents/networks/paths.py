@@ -1,4 +1,4 @@
-"""Where the files of networks are: named by path, by the folder of a run, or by the name of a shipped network."""
+"""Paths of networks: named by path, by the folder of a run, or by the name of a shipped network."""
 
 from pathlib import Path
 

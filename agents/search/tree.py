@@ -51,7 +51,7 @@ class SearchResult(NamedTuple):
 
 
 class RootActions(NamedTuple):
-    """What a search has found out about each action at the root, by action id.
+    """The statistics of each action at the root, by action id.
 
     Attributes:
         visits: int64 (actions,), how often each was tried.

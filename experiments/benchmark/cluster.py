@@ -49,7 +49,7 @@ class Config:
 
 @dataclass
 class Constants:
-    """What the model rests on."""
+    """The constants that the model rests on."""
 
     driver_ray: float
     """Processor seconds of the program for a task on Ray."""

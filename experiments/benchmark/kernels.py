@@ -1,4 +1,4 @@
-"""Compiled loops over single operations of the core, to measure their speed."""
+"""Kernels that repeat single operations of the core, to measure their speed."""
 
 from typing import Any
 

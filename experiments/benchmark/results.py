@@ -12,7 +12,7 @@ T = TypeVar("T", bound=Mapping)
 
 
 class Origin(TypedDict):
-    """What every file begins with."""
+    """The head of every file."""
 
     variant: str
     machine: str

@@ -52,7 +52,7 @@ class Config:
 
 @dataclass(frozen=True)
 class Row:
-    """What a client has reached.
+    """The result of a client.
 
     Attributes:
         client: its name.
@@ -87,7 +87,12 @@ def user_lines(client: str) -> int:
 
 
 def shares(policy: Policy, game: str, players: int, games: int) -> np.ndarray:
-    """The learner's share of each win against random play, from every seat in turn; a win shared by k counts 1/k."""
+    """Play games against random play, from every seat in turn.
+
+    Returns:
+        float64 (games,): the learner's share of the win; a win shared by k counts 1/k. In a cooperative game bool:
+        whether it was won.
+    """
     envs = LearnerVectorEnv(
         game, games, num_players=players, opponents="random", seat="rotate", autoreset_mode="Disabled"
     )

@@ -53,7 +53,7 @@ def add_row(path: Path, row: Mapping[str, Any]) -> None:
 
 
 def reached() -> str:
-    """What each learner has reached, the last run of each client and game."""
+    """The result of each learner, the last run of each client and game."""
     last = {(row["client"], row["variant"]): row for row in rows_of(RESULTS / "clients.jsonl")}
     lines = []
     for row in sorted(last.values(), key=lambda row: (list(LEARNERS).index(row["client"]), row["variant"].split()[1])):

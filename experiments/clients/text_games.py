@@ -28,7 +28,7 @@ NONSENSE = "move: resign"  # no game has this move
 
 @dataclass
 class Tally:
-    """What happened in the games through one door.
+    """Counts of the games through one door.
 
     Attributes:
         finished: games that came to their end.
@@ -160,7 +160,7 @@ DOORS: dict[str, Callable[[str, int], Tally]] = {"text": by_text, "mcp": by_mcp,
 
 
 def row_of(door: str, game: str, games: int, tally: Tally) -> dict[str, Any]:
-    """What is kept of the games of one kind through one door: nothing that depends on the machine."""
+    """The counts kept of the games of one kind through one door: nothing that depends on the machine."""
     package = "samurai_env" if door == "text" else door
     counts = {"finished": tally.finished, "replies": tally.replies, "nonsense": tally.nonsense}
     return {

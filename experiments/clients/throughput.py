@@ -21,7 +21,7 @@ Play = Callable[[], int]  # some decisions; how many
 
 
 def drawn(masks: np.ndarray) -> np.ndarray:
-    """A random legal action for each row."""
+    """Draw a random legal action for each row: masks (rows, actions) to int64 (rows,)."""
     return (np.random.random(masks.shape) * masks).argmax(1)
 
 

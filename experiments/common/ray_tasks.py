@@ -111,7 +111,7 @@ def _in_flight() -> int:
 
 
 def result_of(done: Any, who: str = "a task") -> Any:
-    """What a call on Ray gave; `who` made it.
+    """The result of a call on Ray; `who` made it.
 
     Raises:
         ChildProcessError: it was given up, after its workers were killed.
@@ -126,7 +126,7 @@ def result_of(done: Any, who: str = "a task") -> Any:
 
 
 def this_program() -> Program:
-    """What workers are told to follow."""
+    """The running program: its machine, process, folder and code, which workers take on."""
     return Program(socket.gethostname(), os.getpid(), os.getcwd(), _code())
 
 

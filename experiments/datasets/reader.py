@@ -69,7 +69,7 @@ class Dataset:
         with self._open(number) as file:
             found, wanted = file.schema_arrow, schema(self.origin, number)
             if not found.equals(wanted):
-                raise ValueError(f"{one_line(path, 120)} is damaged or foreign: its columns are others")
+                raise ValueError(f"{one_line(path, 120)} is damaged or foreign: it has other columns")
             if (found.metadata or {}).get(METADATA) != wanted.metadata[METADATA]:
                 raise ValueError(f"{one_line(path, 120)} is of another dataset than {manifest.NAME} beside it")
             rows, counted = file.metadata.num_rows, self._manifest.shards[number].decisions

@@ -1,4 +1,4 @@
-"""What `best` stands for: the agents measured, by variant, with strength and time of a decision."""
+"""The agents that `best` chooses from, by variant, with strength and time of a decision."""
 
 import json
 import math

@@ -107,7 +107,11 @@ def pay_off(results: Results, agents: Sequence[str], deals: int | None, width: f
 
 
 def masses(matchups: Matchups, agents: int, players: int) -> np.ndarray:
-    """Alpha-rank, averaged over what the win shares might have been: a lead that may be luck counts half."""
+    """Alpha-rank, averaged over bootstrap resamples of the win shares: a lead that may be luck counts half.
+
+    Returns:
+        float64 (agents,): the share of time of each agent; the sum is 1.
+    """
     rows = resampled_shares(matchups, players, np.random.default_rng(1), RESAMPLES)[1:]
     total = np.zeros(agents)
     for row in rows:

@@ -25,10 +25,10 @@ Seen = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Args:
-    """What to learn and how."""
+    """Settings of a run."""
 
     env_id: str = ID
-    """the id of the game; SamuraiCard-v0 and SamuraiSpirit-v0 are others"""
+    """the id of the game; the others are SamuraiCard-v0 and SamuraiSpirit-v0"""
     num_players: int = 2
     """number of players"""
     opponents: str = "random"

@@ -1,4 +1,4 @@
-"""What can be measured in the board game: first hands, tiles by turn, places, captures, majorities."""
+"""Measurements in the board game: first hands, tiles by turn, places, captures, majorities."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What can be measured in every game: length, choices, who wins, how the lead runs, how often `greedy` agrees."""
+"""Measurements in every game: length, choices, who wins, how the lead runs, how often `greedy` agrees."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def measure(games: Games) -> dict[str, PerGame]:
 
 
 def ratio(parts: np.ndarray, wholes: np.ndarray) -> np.ndarray:
-    """Quotients, NaN for 0 / 0."""
+    """Quotients, float64 of the broadcast shape, NaN where `wholes` is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(wholes > 0, parts / wholes, np.nan)
 

@@ -1,4 +1,4 @@
-"""What the command writes, and where."""
+"""The files that the command writes."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ IMAGES = ROOT / "docs" / "images"
 
 
 def texts() -> dict[Path, str]:
-    """What the page and its map should be, by file.
+    """The contents of the page and its map, by file.
 
     Raises:
         ValueError: something has not been measured yet, or does not bear out what the page says.

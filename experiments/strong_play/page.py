@@ -32,7 +32,7 @@ Found = Mapping[str, Measured]
 
 
 def measured(folder: Path = FOLDER) -> dict[str, Measured]:
-    """What has been measured, by section.
+    """The measurements, by section.
 
     Raises:
         ValueError: a file is damaged.

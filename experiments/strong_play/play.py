@@ -74,7 +74,7 @@ Sum = Annotated[float, Meta(ge=-1e15, le=1e15)]
 
 
 class Played(Struct):
-    """What has been measured of a run: the games in order of deals, from the first on."""
+    """The measurements of a run: the games in order of deals, from the first on."""
 
     agent: str
     against: str | None
@@ -124,7 +124,7 @@ def file_of(section: Section, folder: Path = FOLDER) -> Path:
 
 
 def load(section: Section, folder: Path = FOLDER) -> Measured:
-    """What has been measured of a section; empty runs if it has no file yet.
+    """The measurements of a section; empty runs if it has no file yet.
 
     Raises:
         ValueError: the file is damaged, or holds other games than the section names.

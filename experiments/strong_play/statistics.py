@@ -10,7 +10,7 @@ from experiments.evaluation.matches import Z95
 
 
 class PerGame(NamedTuple):
-    """What was measured in each of some games.
+    """A measurement in each of some games.
 
     Attributes:
         items: a name for each column.

@@ -24,7 +24,7 @@ LOOK = 0.2  # seconds in which a wait takes no notice of Ctrl-C
 
 
 class Rollout(NamedTuple):
-    """What an actor played."""
+    """The rollout of an actor."""
 
     arrays: dict[str, np.ndarray]
     """The tensors of a `Batch` of its games, by name; bfloat16 as int16."""
@@ -62,7 +62,7 @@ class Actor:
 
 
 def as_array(tensor: torch.Tensor) -> np.ndarray:
-    """A tensor as an array; NumPy has no bfloat16."""
+    """A tensor as an array of the same shape and dtype, bfloat16 as its bits in int16: NumPy has no such dtype."""
     tensor = tensor.detach().cpu()
     return (tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor).numpy()
 

@@ -35,7 +35,7 @@ Count = Annotated[int, Meta(ge=0, lt=2**53)]
 
 
 class Notes(Struct):
-    """What a run goes on from, of the notes on its network."""
+    """The notes on a network that a run continues from."""
 
     command: str
     steps: Count
@@ -49,7 +49,7 @@ class Notes(Struct):
 
 
 class Head(Struct):
-    """What a checkpoint tells beside its tensors."""
+    """The header of a checkpoint: its network and the notes on it."""
 
     network: dict[str, Any]
     notes: dict[str, Any]

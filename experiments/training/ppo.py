@@ -228,7 +228,16 @@ class PPO:
     # ---------------------------------------------------------------- loss
 
     def loss(self, part: dict[str, torch.Tensor], ent_coef: float) -> tuple[torch.Tensor, dict[str, float]]:
-        """PPO's loss of a minibatch, or that of imitation, and metrics."""
+        """Compute PPO's loss of a minibatch, or that of imitation.
+
+        Args:
+            part: rows of the rollout by name: obs, action_masks, actions, log_probs, advantages and returns, also
+                action_features for a network with a heuristic prior, and expert_probs while an expert is imitated.
+            ent_coef: weight of the entropy bonus.
+
+        Returns:
+            The loss, a scalar with gradients, and the metrics by name.
+        """
         clip_coef = self.settings.clip_coef
         with self.autocast:
             log_probs, values = self.net(part["obs"], part["action_masks"], part.get("action_features"))
@@ -256,7 +265,7 @@ class PPO:
     # ---------------------------------------------------------------- update
 
     def length(self) -> tuple[int, int]:
-        """How much of the run is done, of how much; the learning rate and the entropy bonus fall with it."""
+        """Decisions so far and in all; the learning rate and the entropy bonus fall with their ratio."""
         return self.steps, self.settings.total_timesteps
 
     def update(self) -> dict[str, float]:

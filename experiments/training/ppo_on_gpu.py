@@ -88,7 +88,7 @@ class Net(nn.Module):
 
 
 def drawn(log_probs: torch.Tensor) -> torch.Tensor:
-    """An action of each row, by its probabilities."""
+    """Sample an action of each row by its probabilities: log_probs, float32 (rows, actions), to int64 (rows,)."""
     return (log_probs - torch.empty_like(log_probs).exponential_().log()).argmax(1)
 
 

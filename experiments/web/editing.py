@@ -50,7 +50,7 @@ def _values(body: dict[str, Any]) -> dict[str, str]:
 
 
 def edited(body: dict[str, Any]) -> dict[str, Any]:
-    """What the page shows of a position that is being set up.
+    """The view of a position that is being set up.
 
     Args:
         body: `position`, as text, to begin from a position; or `variant`, and `values` unless it is the first time.

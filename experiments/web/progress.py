@@ -21,7 +21,7 @@ RESULT_FILE, CARD = "results.json", "model.json"
 
 
 class Notes(Struct, frozen=True):
-    """What a network's card says of its training."""
+    """The training of a network, from its card."""
 
     curve: list[dict[str, float]] = []
     steps: int = 0
@@ -35,7 +35,7 @@ class Card(Struct):
 
 
 def strengths(variant: Variant, agents: tuple[str, ...]) -> dict[str, dict[str, object]]:
-    """What the leaderboard measured of agents in a variant, or else with the default options.
+    """Strengths that the leaderboard measured of agents in a variant, or else with the default options.
 
     Returns:
         By spec: `rating` (the win rate in a cooperative game) as text, and `time`, of a decision.

@@ -25,7 +25,7 @@ LOG = logging.getLogger("samurai_env.web")
 
 @dataclass(frozen=True)
 class Settings:
-    """What a server offers.
+    """Settings of a server.
 
     Attributes:
         agents: specs that may be chosen on the page; nothing else can be named there.

@@ -252,7 +252,7 @@ def seen(table: Table, viewer: int | None, ply: int | None = None) -> Scene:
 
 
 def view(table: Table, viewer: int | None, ply: int | None = None) -> dict[str, object]:
-    """What a browser shows: all that leaves the server of a game is made here, from what the viewer may know.
+    """The view that a browser shows: all that leaves the server of a game is made here, from what the viewer may know.
 
     Args:
         table: the table.

@@ -1,4 +1,4 @@
-"""What agents do, in processes of their own, so that no table waits for another's search."""
+"""Agents in processes of their own, so that no table waits for another's search."""
 
 import multiprocessing
 import signal
@@ -31,7 +31,7 @@ def choose(spec: str, saved: bytes) -> int:
 
 
 def judge(spec: str, saved: bytes) -> dict[str, Any]:
-    """What an agent thinks of a position that lies open.
+    """An agent's judgement of a position that lies open.
 
     Returns:
         `values`: the expected return of each seat: of the agent's search, else of the game's heuristic value; None if

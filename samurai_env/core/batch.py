@@ -235,7 +235,7 @@ def batch_step(autoreset, shaped, buffers):
 
     Args:
         autoreset: SAME_STEP, NEXT_STEP or DISABLED.
-        shaped: add the growth of `potential` to the rewards.
+        shaped: add the change of `potential` to the rewards.
         buffers: `StepBuffers`.
 
     Returns:

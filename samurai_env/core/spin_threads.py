@@ -1,7 +1,7 @@
-"""Threads that step a part of a batch each, and wait awake for the next step.
+"""Threads that each step a part of a batch, and spin until the next step.
 
-A step of some thousand games takes some 100 microseconds, and waking a sleeping thread tens of them. So a worker looks
-for its next call for a while before it sleeps.
+A step of some thousand games takes some 100 microseconds, and waking a sleeping thread tens of them. So a worker spins
+for a while before it sleeps.
 """
 
 import os
@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 
 from samurai_env.core.jit import jit
 
-LOOKS = 10_000  # for how many looks a thread waits awake: some 200 microseconds
+LOOKS = 10_000  # looks at the turn while a thread spins: some 200 microseconds
 X86 = platform.machine().lower() in ("x86_64", "amd64")
 LINE = 8  # int64 in a cache line: numbers that different threads write lie in different lines
 
@@ -75,7 +75,7 @@ def announce(number, turn):
 
 @jit
 def came(number, turn):
-    """Wait awake until `turn` is announced, for `LOOKS` looks; whether it was."""
+    """Spin until `turn` is announced, for `LOOKS` looks at most; whether it was."""
     for _ in range(LOOKS):
         if load(number) >= turn:
             return True
@@ -84,7 +84,7 @@ def came(number, turn):
 
 
 def keep_stepping(called, done, count, *job):
-    """Step a part of a batch as often as it is called; returns when it has waited awake for a call in vain.
+    """Step a part of a batch as often as it is called; returns when it has spun for a call in vain.
 
     Args:
         called: int64 (8,), in: how often there was a call.

@@ -1,7 +1,7 @@
 """The text of a variant: `GAME [players=N] [preset=NAME] [OPTION=VALUE]...`, such as `samurai players=4 edition=2016`.
 
 Programs take it after `--game`; saved games, records, results and the cards of networks have it. What is left out has
-the game's default; a preset stands for several options. `Variant.spec` writes every option by itself, and
+the game's default; a preset stands for several options. `Variant.spec` writes out every option, and
 `Game.variant` checks the same values given as keywords.
 """
 

@@ -49,7 +49,7 @@ def shape_svg(shape: Shape) -> str:
 
 
 def target_svg(name: str, target: Target) -> str:
-    """What can be clicked, as an invisible outline with a name for screen readers."""
+    """A clickable target as an invisible outline with a name for screen readers."""
     return _target(name, target.points, target.label)
 
 

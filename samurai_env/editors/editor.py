@@ -1,4 +1,4 @@
-"""What every game's editor has: entries with their values, reading them off a state, and building a state from them."""
+"""The parts of every game's editor: entries with their values, read off a state, and a state built from them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ def editor_of(variant: Variant) -> Editor:
 
 
 def values_of(position: Position) -> dict[str, str]:
-    """What a position is made of; secrets and what is half done are left out.
+    """Read the entries of a position; secrets and what is half done are left out.
 
     Raises:
         ValueError: the game has no editor.

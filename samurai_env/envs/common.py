@@ -1,4 +1,4 @@
-"""Helpers shared by the environments: options, seeds, the end of a game, pictures."""
+"""Helpers shared by the environments: arguments, options, seeds, the end of a game, pictures."""
 
 import inspect
 from collections.abc import Mapping, Sequence
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
 
 from samurai_env.core.checks import checked_seed
 from samurai_env.core.game import Variant, find_game
@@ -48,8 +49,19 @@ def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {shown(value)}")
 
 
+def checked_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """The autoreset mode of a vector environment, also from its value as text, such as "SameStep".
+
+    Raises:
+        ValueError: there is no such mode; names those that there are.
+    """
+    if not isinstance(mode, AutoresetMode):
+        check_choice("autoreset_mode", mode, tuple(known.value for known in AutoresetMode))
+    return AutoresetMode(mode)
+
+
 def checked_options(options: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """What `reset` got as its options; empty for None.
+    """The options given to `reset` as a mapping; empty for None.
 
     Raises:
         TypeError: not a dict or another mapping.
@@ -87,6 +99,24 @@ def checked_reset_mask(options: Mapping[str, Any], num_envs: int, ready: bool) -
     if not ready and not mask.all():
         raise ResetNeeded("the first reset is of all games")
     return mask
+
+
+def check_fit(states: np.ndarray, num_envs: int, variant: Variant) -> None:
+    """Check that states can be those of a vector environment; what they hold is left to `Variant.check`.
+
+    Args:
+        states: what `restore` was given.
+        num_envs: the number of games.
+        variant: of the games.
+
+    Raises:
+        TypeError: not an array.
+        ValueError: another number of games, or another variant.
+    """
+    if not isinstance(states, np.ndarray):
+        raise TypeError(f"states must be a NumPy array of states, not {type(states).__name__}")
+    if states.shape != (num_envs,) or states.dtype != variant.dtype:
+        raise ValueError(f"states of shape {states.shape} of this kind do not fit {num_envs} games of {variant.spec}")
 
 
 def check_render_mode(mode: str | None) -> None:

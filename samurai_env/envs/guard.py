@@ -1,4 +1,4 @@
-"""One thread at a time: what keeps others out of an environment while a call is under way."""
+"""One thread at a time: a guard that keeps others out of an environment while a call is under way."""
 
 import threading
 from typing import Any

@@ -26,22 +26,35 @@ from samurai_env.envs.vector import GameVectorEnv
 from samurai_env.game_batch import GameBatch
 from samurai_env.position import IllegalActionError
 
-SEATINGS = {"random": DRAWN, "rotate": ROTATING}
+_SEATINGS = {"random": DRAWN, "rotate": ROTATING}
 COMPILED_KINDS = {"random": RANDOM, "greedy": GREEDY}
 
 
-def fixed_seats(seat: Any, players: int, games: int) -> np.ndarray | int:
-    """The learners' seats, if they are numbers: one for all games, or one for each, int64 (games,).
+def seating_of(seat: Any, players: int, games: int) -> tuple[int, np.ndarray]:
+    """Read a vector environment's argument `seat`.
+
+    Args:
+        seat: a number, one for each game, "random" or "rotate".
+        players: the number of players.
+        games: the number of games.
+
+    Returns:
+        FIXED, DRAWN or ROTATING, and the learners' seats, int8 (games,), 0 unless they are fixed.
 
     Raises:
-        ValueError: neither, or no such seat.
+        ValueError: none of these, or no such seat.
     """
+    seats = np.zeros(games, np.int8)
+    if isinstance(seat, str) and seat in _SEATINGS:
+        return _SEATINGS[seat], seats
     if is_seat(seat, players):
-        return int(seat)
+        seats[:] = int(seat)
+        return FIXED, seats
     if not isinstance(seat, str) and np.ndim(seat) == 1:
-        seats = checked_integers("the learners' seats", seat, (games,))
-        if ((seats >= 0) & (seats < players)).all():
-            return seats
+        given = checked_integers("the learners' seats", seat, (games,))
+        if ((given >= 0) & (given < players)).all():
+            seats[:] = given
+            return FIXED, seats
     raise ValueError(
         f"seat must be a number from 0 to {players - 1}, one for each game, 'random' or 'rotate', not {shown(seat)}"
     )
@@ -76,7 +89,7 @@ class LearnerVectorEnv(GameVectorEnv):
         seat: the learner's seat: a number, one for each game, "random" for a new one each game, or "rotate": game i
             begins on seat i modulo the number of players, and moves on by one each game.
         encoding: how observations are written; the game's first if None.
-        reward: "result": the return at the end, 0 before; "shaped": plus the growth of the learner's `potential`.
+        reward: "result": the return at the end, 0 before; "shaped": plus the change of the learner's `potential`.
         autoreset_mode, threads, observation, copy, render_mode: as for `GameVectorEnv`.
         options: the game's options.
 
@@ -124,11 +137,8 @@ class LearnerVectorEnv(GameVectorEnv):
 
     def _make_buffers(self) -> None:
         super()._make_buffers()
-        count, seat = self.num_envs, self._seat_choice
-        self._seating = SEATINGS.get(seat, FIXED) if isinstance(seat, str) else FIXED
-        self._learners = np.zeros(count, np.int8)
-        if self._seating == FIXED:
-            self._learners[:] = fixed_seats(seat, self.variant.num_players, count)
+        count = self.num_envs
+        self._seating, self._learners = seating_of(self._seat_choice, self.variant.num_players, count)
         self._waiting = np.zeros(count, np.int8)
         self._decided = np.zeros(count, np.bool_)
         self._played = np.zeros(count, np.int8)

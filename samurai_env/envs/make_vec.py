@@ -1,4 +1,4 @@
-"""What `gymnasium.make_vec` makes of the id of a game: one of four vector environments."""
+"""The entry point of `gymnasium.make_vec`: one of four vector environments."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,7 @@ def make_vector_env(
     device: str = "cpu",
     **kwargs: Any,
 ) -> Any:
-    """What `gymnasium.make_vec` gives for the id of a game.
+    """Make the vector environment of a game, for `gymnasium.make_vec`.
 
     Args:
         game: name of the game.

@@ -28,7 +28,7 @@ def aec_functions(game: str) -> tuple[Callable[..., OrderEnforcingWrapper], Call
         Args:
             num_players: number of players; the game's smallest if None.
             encoding: how observations are written; the game's first if None.
-            reward: "result": the returns at the end, 0 before; "shaped": plus the growth of the game's `potential`.
+            reward: "result": the returns at the end, 0 before; "shaped": plus the change of the game's `potential`.
             render_mode: "ansi", "svg", "rgb_array", or "human" for a window.
             viewer: seat whose secrets pictures may show; None shows all.
             observation: "dict" of observation and mask; "box": the observation alone, the mask only in `infos`.

@@ -52,7 +52,7 @@ class GameEnv(gymnasium.Env):
         seat: the learner's seat, "random" for a new one each game, or "all" to decide for every seat in turn; the
             reward is then what the step brought the seat that decided.
         encoding: how observations are written; the game's first if None.
-        reward: "result": the return at the end, 0 before; "shaped": plus the growth of the game's `potential`.
+        reward: "result": the return at the end, 0 before; "shaped": plus the change of the game's `potential`.
         render_mode: "ansi", "svg", "rgb_array", or "human" for a window.
         observation: "dict" as above; "box": the observation alone, for learners that refuse dicts. The mask is then in
             `info["action_mask"]` and `action_masks()`.

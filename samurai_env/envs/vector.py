@@ -1,4 +1,4 @@
-"""Gymnasium vector environment of any game: thousands of games in one process, stepped by compiled loops."""
+"""Gymnasium vector environment of any game: thousands of games in one process, stepped by compiled code."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +25,9 @@ from samurai_env.envs.common import (
     RENDER_MODES,
     REWARDS,
     check_choice,
+    check_fit,
     check_render_mode,
+    checked_autoreset_mode,
     checked_options,
     checked_reset_mask,
     checked_seeds,
@@ -133,8 +135,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         check_choice("reward", reward, REWARDS)
         check_choice("observation", observation, OBSERVATIONS)
         check_render_mode(render_mode)
-        if not isinstance(autoreset_mode, AutoresetMode):
-            check_choice("autoreset_mode", autoreset_mode, tuple(mode.value for mode in AutoresetMode))
+        autoreset_mode = checked_autoreset_mode(autoreset_mode)
         num_envs, threads = checked_integer("num_envs", num_envs), checked_integer("threads", threads)
         if num_envs < 1 or threads < 1:
             raise ValueError(f"num_envs and threads must be at least 1, not {num_envs} and {threads}")
@@ -145,7 +146,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         self.variant = variant_from_keywords(type(self), game, num_players, options)
         self.num_envs = num_envs
         self.encoding = self.variant.encoding_name(encoding)
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode = autoreset_mode
         self.metadata = {
             "render_modes": list(RENDER_MODES),
             "render_fps": 2,
@@ -315,12 +316,8 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
             TypeError: not an array.
             ValueError: another number of games, another variant, or states that cannot occur in a legal game.
         """
-        if not isinstance(states, np.ndarray):
-            raise TypeError(f"states must be a NumPy array of states, not {type(states).__name__}")
         variant = self.variant
-        if states.shape != self.states.shape or states.dtype != self.states.dtype:
-            shape = states.shape
-            raise ValueError(f"states of shape {shape} of this kind do not fit {self.num_envs} games of {variant.spec}")
+        check_fit(states, self.num_envs, variant)
         with self._guard:
             self._check_open()
             states = np.array(states, variant.dtype)  # a copy, so that the checked states are those played
@@ -469,7 +466,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         }
 
     def _handed(self, *returned: Any) -> Any:
-        """What a call returns, in arrays of the caller's own if it wants them."""
+        """Return values of a call, in arrays of the caller's own if it wants them."""
         return tuple(map(_copied, returned)) if self._copies else returned
 
     def action_masks(self) -> np.ndarray:
@@ -484,13 +481,13 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         return masks.astype(bool)
 
     def _sampling_masks(self) -> np.ndarray | None:
-        """What is legal, uint8 (num_envs, num_actions), whatever callers have done to the masks given to them."""
+        """Legal actions, uint8 (num_envs, num_actions), whatever callers have done to the masks given to them."""
         if not self._ready:
             return None
         return np.unpackbits(self._words.view(np.uint8), axis=1, count=self.variant.num_actions, bitorder="little")
 
     def state(self) -> np.ndarray:
-        """What all seats see, int8 (num_envs, num_players, ...), seat 0 first, in an array of its own.
+        """Return what all seats see, int8 (num_envs, num_players, ...), seat 0 first, in a new array.
 
         Raises:
             ResetNeeded: before the first reset.

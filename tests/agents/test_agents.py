@@ -59,13 +59,13 @@ def variants():
 
 
 def positions(variant, count, seed):
-    """Records after some random decisions, none over."""
-    loops = batch_kernels(variant.game)
+    """States after some random decisions, none over."""
+    kernels = batch_kernels(variant.game)
     states = variant.new(count)
-    loops.reset_all(states, np.arange(seed, seed + count, dtype=np.uint64))
+    kernels.reset_all(states, np.arange(seed, seed + count, dtype=np.uint64))
     rng, words = np.array([seed], np.uint64), np.zeros(variant.num_words, np.uint64)
     for i in range(count):
-        loops.play_random(states[i : i + 1], rng, 3 + 9 * i, words)
+        kernels.play_random(states[i : i + 1], rng, 3 + 9 * i, words)
     assert not states["over"].any()
     return states
 
@@ -79,8 +79,8 @@ def test_legal_repeatable_and_blind(variant, spec, saved):
     agent = make_agent(spec, variant)
     actions = agent.act(states, keys)
     assert states.tobytes() == before
-    loops, words = batch_kernels(variant.game), np.zeros(variant.num_words, np.uint64)
-    assert loops.first_illegal(states, actions, np.zeros(12, np.bool_), words) == -1
+    kernels, words = batch_kernels(variant.game), np.zeros(variant.num_words, np.uint64)
+    assert kernels.first_illegal(states, actions, np.zeros(12, np.bool_), words) == -1
     # The choice depends on the state and the key alone, not on the other games.
     again = make_agent(spec, variant)
     assert [int(again.act(states[i : i + 1], keys[i : i + 1])[0]) for i in reversed(range(12))][
@@ -88,7 +88,7 @@ def test_legal_repeatable_and_blind(variant, spec, saved):
     ] == actions.tolist()
     # Nor on anything hidden.
     for i in range(12):
-        loops.determinize_one(states, i, int(states["seat"][i]), np.array([99 + i], np.uint64))
+        kernels.determinize_one(states, i, int(states["seat"][i]), np.array([99 + i], np.uint64))
     assert agent.act(states, keys).tolist() == actions.tolist()
 
 
@@ -141,14 +141,14 @@ def test_rollouts_are_mixed_into_what_a_network_expects(variant, saved):
     def root(spec):
         found = make_agent(saved(spec, variant), variant).search(states, keys)
         assert not found.visits.any()
-        assert loops.first_illegal(states, found.actions, no_skip, words) == -1  # the likeliest by the network
+        assert kernels.first_illegal(states, found.actions, no_skip, words) == -1  # the likeliest by the network
         return found.values
 
-    loops, no_skip, words = batch_kernels(variant.game), np.zeros(4, np.bool_), np.zeros(variant.num_words, np.uint64)
+    kernels, no_skip, words = batch_kernels(variant.game), np.zeros(4, np.bool_), np.zeros(variant.num_words, np.uint64)
     ends, played = states.copy(), np.zeros((4, variant.num_players))
     for i in range(4):
         rng = keys[i : i + 1].copy()
-        loops.determinize_one(ends, i, ends["seat"][i], rng)
+        kernels.determinize_one(ends, i, ends["seat"][i], rng)
         scores = np.zeros(variant.num_actions)
         rollouts.bound(variant.game)(ends[i], 5, 1.0, words, scores, played[i], rng)
     network = root("puct:1,net=NET")
@@ -321,14 +321,14 @@ def test_entities_share_weights() -> None:
     torch.manual_seed(0)
     variant = make_variant("samurai_card")
     net = PolicyValueNet(NetworkConfig(variant.spec, "flat", (16,), heuristic_prior=True, entity_width=8))
-    inputs, advice = torch.randn(2, variant.encoding("flat").shape[0]), torch.rand(2, variant.num_actions)
+    inputs, gaps = torch.randn(2, variant.encoding("flat").shape[0]), torch.rand(2, variant.num_actions)
     order = torch.arange(44)
     order[[3, 9]] = order[[9, 3]]
-    swapped, swapped_advice = inputs.clone(), advice.clone()
+    swapped, swapped_gaps = inputs.clone(), gaps.clone()
     swapped[:, net.entities.rows] = inputs[:, net.entities.rows[order]]
     actions = torch.arange(variant.num_actions)[net.entities.actions].view(44, 4)
-    swapped_advice[:, actions] = advice[:, actions[order]]
-    seen, seen_swapped = net.entities.embed(inputs, advice), net.entities.embed(swapped, swapped_advice)
+    swapped_gaps[:, actions] = gaps[:, actions[order]]
+    seen, seen_swapped = net.entities.embed(inputs, gaps), net.entities.embed(swapped, swapped_gaps)
     assert torch.allclose(seen_swapped, seen[:, order])
     hidden = torch.randn(2, 16)
     scores = net.entities.logits(seen, hidden).view(2, 44, 4)
@@ -345,26 +345,26 @@ def test_a_network_with_shared_layers_is_saved_and_trained_alike(tmp_path) -> No
     assert torch.allclose(rows.mean(0), torch.zeros(rows.shape[1]), atol=1e-4)
     save_network(net, tmp_path / "net.safetensors", {})
     again = load_network(tmp_path / "net.safetensors")
-    masks, looks = torch.ones(50, variant.num_actions, dtype=torch.int8), torch.rand(50, variant.num_actions, 1)
+    masks, features = torch.ones(50, variant.num_actions, dtype=torch.int8), torch.rand(50, variant.num_actions, 1)
     with torch.no_grad():
-        for one, other in zip(net(observations, masks, looks), again(observations, masks, looks), strict=True):
+        for one, other in zip(net(observations, masks, features), again(observations, masks, features), strict=True):
             assert torch.equal(one, other)
 
 
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
 def test_the_rollout_agent_plays_games_of_the_heuristic_policy(variant):
     states, key = positions(variant, 3, 11)[2:], np.array([5], np.uint64)
-    loops, kernels = batch_kernels(variant.game), variant.game.kernels
+    batched, kernels = batch_kernels(variant.game), variant.game.kernels
     words, scores = np.zeros((2, variant.num_words), np.uint64), np.zeros(variant.num_actions)
     mask, out, seat = np.zeros(variant.num_actions, np.int8), np.zeros(variant.num_players), int(states["seat"][0])
-    loops.write_legal(states, 0, words[0], mask)
+    batched.write_legal(states, 0, words[0], mask)
     expected, rng = np.where(mask > 0, 0.0, -np.inf), key.copy()
     for _ in range(2):
-        world = states.copy()
-        loops.determinize_one(world, 0, seat, rng)
+        dealt = states.copy()
+        batched.determinize_one(dealt, 0, seat, rng)
         for action in np.flatnonzero(mask):
-            end = world.copy()
-            loops.step_all(end, np.array([action]))
+            end = dealt.copy()
+            batched.step_all(end, np.array([action]))
             rollouts.bound(variant.game)(end[0], -1, 1.0, words[1], scores, out, rng.copy())
             expected[action] += out[seat] / 2
             kernels.potential(end[0], out)
@@ -400,24 +400,24 @@ def action_net(players=2, width=8):
 
 def test_action_layers_share_weights(tmp_path):
     net = action_net()
-    looks, masks, hidden = torch.randn(5, 190, 23), torch.zeros(5, 190, dtype=torch.int8), torch.randn(5, 16)
+    features, masks, hidden = torch.randn(5, 190, 23), torch.zeros(5, 190, dtype=torch.int8), torch.randn(5, 16)
     for position in range(5):
         masks[position, 7 * position : 7 * position + 4 + position] = 1
-    scores = net.actions(looks, masks, hidden)
+    scores = net.actions(features, masks, hidden)
     assert not scores[masks == 0].any()
     assert len(scores[masks == 1].unique()) == int(masks.sum())
     order = torch.randperm(190)
-    assert torch.allclose(net.actions(looks[:, order], masks[:, order], hidden), scores[:, order], atol=1e-6)
-    for position in range(5):  # each position by itself
+    assert torch.allclose(net.actions(features[:, order], masks[:, order], hidden), scores[:, order], atol=1e-6)
+    for position in range(5):  # one position at a time
         one = slice(position, position + 1)
-        assert torch.allclose(net.actions(looks[one], masks[one], hidden[one]), scores[one], atol=1e-6)
-    net.standardize(torch.randint(0, 3, (50, 1714), dtype=torch.int8), looks.flatten(0, 1) * 4.0)
+        assert torch.allclose(net.actions(features[one], masks[one], hidden[one]), scores[one], atol=1e-6)
+    net.standardize(torch.randint(0, 3, (50, 1714), dtype=torch.int8), features.flatten(0, 1) * 4.0)
     assert torch.allclose(net.actions.scale, torch.full((23,), 0.25), atol=0.03)
     save_network(net, tmp_path / "net.safetensors", {})
     observations = torch.randint(0, 3, (5, 1714), dtype=torch.int8)
     again = load_network(tmp_path / "net.safetensors")
     with torch.no_grad():
-        for one, other in zip(net(observations, masks, looks), again(observations, masks, looks), strict=True):
+        for one, other in zip(net(observations, masks, features), again(observations, masks, features), strict=True):
             assert torch.equal(one, other)
 
 

@@ -1,4 +1,4 @@
-"""Agents from elsewhere: what they do wrong is told with their name, and changes nothing."""
+"""Agents from elsewhere: their errors are reported with their name and change nothing."""
 
 import re
 

@@ -45,7 +45,7 @@ PHASE_OF = {
 # What a seat has, in the order of `Match.row_of`.
 OF_SEATS = ("hand", "unseen", "kinds", "drawn", "hand_size", "supply_size")
 OF_TURN = ("phase", "plain_played", "may_end")
-# What the record holds beyond the reference.
+# What the state holds beyond the reference.
 OWN_AFFAIRS = ("seed", "rng", "steps")
 # By kind of tile and figure, from the reference's description of the tiles.
 STRENGTH = np.array([[t.strength * (f in t.counts_for) for f in FIGURES] for t in load_tiles().values()], np.int8)
@@ -65,14 +65,14 @@ class Tables:
         self.town_lands = {t: self.map.neighbours[t] & self.map.land for t in self.towns}
         self.beside = {h: [t for t in self.towns if h in self.map.neighbours[t]] for h in self.hexes}
         self.town_bit = {t: 1 << i for t, i in self.town_index.items()}
-        # (settlement, hex): whether they touch; (tile code of the record): strength by figure and seat
+        # (settlement, hex): whether they touch; (tile code of the state): strength by figure and seat
         self.touches = np.array([[h in self.map.neighbours[t] for h in self.hexes] for t in self.towns], np.float32)
         power = np.zeros((1 + n * KINDS, 3, n), np.float32)
         for seat in range(n):
             power[1 + seat * KINDS : 1 + (seat + 1) * KINDS, :, seat] = STRENGTH
         self.power = power.reshape(1 + n * KINDS, 3 * n)
         self.codes = [{code: 1 + KINDS * seat + kind for code, kind in KIND.items()} for seat in range(n)]
-        # By reading of the option: (seat, tile code of the record), whether a token exchange of the seat can move it
+        # By reading of the option: (seat, tile code of the state), whether a token exchange of the seat can move it
         self.movable = {}
         for reading, kinds in MOVABLE.items():
             self.movable[reading] = np.zeros((n, 1 + n * KINDS), np.bool_)

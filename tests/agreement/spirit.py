@@ -110,7 +110,7 @@ class Match(Base):
         self.scores = np.empty(variant.num_actions)
         self.ids = {name: i for i, name in enumerate(variant.action_names)}
         self.noise = rng.choice((1.0, 0.5, 0.25, 0.1, 0.03, 0.0))  # the share of random decisions
-        # Views of the record's fields: they follow the position.
+        # Views of the state's fields: they follow the position.
         self.fields = {name: position.states[name] for name in position.states.dtype.names}
         self.arrays = [name for name, values in self.fields.items() if values.ndim > 1]
         self.slices = variant.encoding("flat").slices()
@@ -300,7 +300,7 @@ class Match(Base):
                 yield f"{reported}, the reference has {self.game.score()} {self.game.grade()}"
 
     def broken(self) -> Iterator[str]:
-        """What contradicts itself in the core's record: zones, totals, questions."""
+        """Broken invariants of the core's state: zones, totals, questions."""
         zones, choices = self.fields["where"][0].tolist(), int(self.fields["choices"][0])
         wanted = {}
         for name, cards in (("raiders", RAIDERS), ("intruders", INTRUDER_STACK)):

@@ -91,28 +91,28 @@ def test_the_value_is_gain_less_replies_plus_next_card(n):
     """Where a card brings no village, the heuristic policy can compute all parts."""
     compared = 0
     for position in positions(n, 6, 20):
-        record = position.state
-        if position.over or record["phase"] != CELL:
+        before = position.state
+        if position.over or before["phase"] != CELL:
             continue
         found = features_of(position)
         gains = logits_of(weighted_policy, position.states[0], WEIGHTS[:PARAMETERS])
         for action in position.legal_actions():
             after = position.clone()
             after.step(action)
-            if after.over or after.state["villages"] != record["villages"] or after.state["phase"] != CARD:
+            if after.over or after.state["villages"] != before["villages"] or after.state["phase"] != CARD:
                 continue
             state, seat = after.states[0], position.seat
             replies = []
             for player in range(1, n):
                 other = (seat + player) % n
-                gain, cell = best_reply(state, other, record["unseen"][other])
+                gain, cell = best_reply(state, other, before["unseen"][other])
                 replies.append(gain)
                 if cell is not None:
                     state["free"][cell >> 6] &= ~(np.uint64(1) << np.uint64(cell & 63))
-            hand = record["hand"][seat].copy()
-            hand[record["card"]] -= 1
+            hand = before["hand"][seat].copy()
+            hand[before["card"]] -= 1
             own, _ = best_reply(state, seat, hand)
-            gain = gains[action] - WEIGHTS[PRICE + PRICE_OF[record["card"]]]
+            gain = gains[action] - WEIGHTS[PRICE + PRICE_OF[before["card"]]]
             value = gain - WEIGHTS[PARAMETERS] * np.mean(replies) + WEIGHTS[PARAMETERS + 1] * own
             expected = [value, gain, np.mean(replies), own]
             columns = [LOOKAHEAD, GAIN, REPLY, NEXT_GAIN]

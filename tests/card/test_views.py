@@ -15,7 +15,7 @@ from samurai_env.games.card.rules.cards import KIND_CODES
 from samurai_env.position import Position
 from tests.card.table import LOOPS, PLAYERS, check_limits, dealt, play, positions, randomly, stones
 
-# --- What each seat may know ---
+# --- Hidden information ---
 
 
 @pytest.mark.parametrize("n", PLAYERS)
@@ -83,7 +83,7 @@ def test_determinized_games_are_legal_and_differ(n):
 
 
 @pytest.mark.parametrize("n", PLAYERS)
-def test_what_is_drawn_anew_does_not_hang_on_what_was_hidden(n):
+def test_what_is_drawn_again_does_not_depend_on_what_was_hidden(n):
     one, two = (np.array([seed], np.uint64) for seed in (1, 2))
     for position in positions(n, 5, 2):
         for seat in range(n):
@@ -95,22 +95,22 @@ def test_determinizations_are_uniform():
     """Another seat's hand, its chosen card, the own stack and the village stack: frequencies against probabilities."""
     position = Position(GAME.variant(2), 8)
     position.step(position.legal_actions()[0])
-    record = position.state
+    before = position.state
     rng = np.array([1], np.uint64)
     draws = 4000
     states = np.repeat(position.states, draws)
     for state in states:
         determinize(state, 1, rng)
     held = states["hand"][:, 0].mean(0)
-    expected = 5 * record["unseen"][0] / 15
+    expected = 5 * before["unseen"][0] / 15
     assert held == pytest.approx(expected, abs=0.05)
     chosen = np.bincount(states["card"], minlength=12) / draws
-    assert chosen == pytest.approx(record["unseen"][0] / 15, abs=0.03)
-    rest = record["stack"][1, 5:]
+    assert chosen == pytest.approx(before["unseen"][0] / 15, abs=0.03)
+    rest = before["stack"][1, 5:]
     for place_in_stack in range(10):
         found = np.bincount(states["stack"][:, 1, 5 + place_in_stack], minlength=12) / draws
         assert found == pytest.approx(np.bincount(rest, minlength=12) / 10, abs=0.04)
-    below = record["village_stack"][2:]
+    below = before["village_stack"][2:]
     found = np.bincount(states["village_stack"][:, 2], minlength=8) / draws
     assert found == pytest.approx(np.bincount(below, minlength=8) / 42, abs=0.04)
 

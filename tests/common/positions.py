@@ -1,4 +1,4 @@
-"""Positions to test with: reached by random play, or with the record edited by hand."""
+"""Positions to test with: reached by random play, or with the state edited by hand."""
 
 import random
 from collections.abc import Iterator

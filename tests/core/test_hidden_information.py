@@ -292,7 +292,7 @@ def test_an_observation_depends_on_nothing_hidden(variant) -> None:
 
 
 @pytest.mark.parametrize("variant", BOARD_VARIANTS, ids=label)
-def test_what_is_drawn_anew_does_not_depend_on_what_was_hidden(variant) -> None:
+def test_what_is_drawn_again_does_not_depend_on_what_was_hidden(variant) -> None:
     """A search with the same stream must not play differently because of what its seat cannot know."""
     rng, differed = random.Random(13), 0
     for position in sampled(variant, range(2), 15):

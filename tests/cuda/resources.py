@@ -1,7 +1,7 @@
 """What each kernel takes of a GPU, without a GPU: compiled to PTX, then by ptxas for one kind of GPU.
 
     python -m tests.cuda.resources              # compile all and compare with tests/cuda/resources.json
-    python -m tests.cuda.resources --record     # write the file anew
+    python -m tests.cuda.resources --record     # write the file again
 
 Needs numba-cuda with its compiler, and ptxas of a CUDA toolkit on the PATH. A kernel that takes more than a tenth more
 registers, stack or spilled bytes than the file says is a failure.
@@ -119,7 +119,7 @@ def worse(found: dict[str, int], kept: dict[str, int]) -> list[str]:
 def main() -> int:
     """Compile all kernels."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--record", action="store_true", help="write the file anew")
+    parser.add_argument("--record", action="store_true", help="write the file again")
     parser.add_argument("--only", default="", help="only cases that begin so, such as 'samurai 2 flat'")
     options = parser.parse_args()
     if problem := missing():

@@ -34,7 +34,7 @@ def test_games_are_those_of_the_cpu(form: dict[str, Any]) -> None:
 
 
 def test_the_comparison_notices_a_difference() -> None:
-    """A GPU whose games are others, by one seed."""
+    """A GPU with other games, by one seed."""
 
     def shifted(*arguments: Any) -> Any:
         named, seeds = checked_seeds(*arguments)

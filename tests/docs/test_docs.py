@@ -200,6 +200,20 @@ def test_every_ruling_names_functions_that_exist(game: str) -> None:
             assert functions and not missing, f"ruling {number}: {file} has no {missing}"
 
 
+@pytest.mark.parametrize("game", ["board", "card", "spirit"])
+def test_docstrings_quote_headings_of_the_rules_page(game: str) -> None:
+    page = TEXTS["docs/spirit.md" if game == "spirit" else f"docs/{game}_game.md"]
+    headings = {
+        text.rstrip(".") for text in re.findall(r"^#+ (.+)$|\*\*(.+?)\*\*", page, re.MULTILINE) for text in text
+    }
+    folder = ROOT / "samurai_env" / "games" / game
+    files = [*sorted((folder / "rules").glob("*.py")), folder / "determinize.py"]
+    docstrings = [text for file in files for text in re.findall(r'"""(.+)', file.read_text(encoding="utf-8"))]
+    quoted = {heading for text in docstrings for heading in re.findall(r'[(,] ?"([A-Z][^"]+)"(?=[,)])', text)}
+    assert len(quoted) > 3
+    assert quoted <= headings
+
+
 # --- Links ---
 
 

@@ -8,7 +8,7 @@ from samurai_env.envs.vector import GameVectorEnv
 
 
 def by_definition(rewards, dones, seats, values, next_values, gamma, gae_lambda, ignored) -> np.ndarray:
-    """The sum over (gamma lambda)^k of a seat's temporal differences, for each decision by itself."""
+    """The sum over (gamma lambda)^k of a seat's temporal differences, one decision at a time."""
     steps, games, players = rewards.shape
     advantages = np.zeros((steps, games))
     for game in range(games):

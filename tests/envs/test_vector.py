@@ -175,7 +175,7 @@ def assert_same_as_aec(variant: Variant, env: GameVectorEnv, rows: list[int], st
                 ended += 1
                 assert np.array_equal(info["final_obs"][row]["observation"], aec.observe(agent)["observation"])
                 assert np.array_equal(info["final_info"]["returns"][row], np.float32(aec.infos[agent]["returns"]))
-                aec.reset()  # the game that follows, as the batch does by itself
+                aec.reset()  # the game that follows, as the batch does automatically
     return ended
 
 
@@ -221,7 +221,7 @@ def test_threads_do_not_disturb_each_other(variant) -> None:
 
 @smallest
 def test_threads_sleep_and_wake(variant) -> None:
-    """A worker waits awake for some 200 microseconds, then it sleeps; either way it answers the next step."""
+    """A worker spins for some 200 microseconds, then it sleeps; either way it answers the next step."""
     env, choose = make(variant, 64, threads=2), Chooser(64)
     alone, observed = make(variant, 64), env.reset(seed=0)[0]
     alone.reset(seed=0)

@@ -55,7 +55,7 @@ def test_a_copy_goes_on_as_the_original(variant, way, mode, threads) -> None:
     observed, _ = env.reset(seed=7)
     masks, _ = same_steps([env], observed["action_mask"].copy(), 9)
     envs, ended = [env, way(env)], 0
-    while ended < 3:  # in DISABLED these stay over: what is told of them must stay the same, too
+    while ended < 3:  # in DISABLED these stay over: what is reported of them must stay the same, too
         masks, more = same_steps(envs, masks, 20)
         ended += more
     envs.append(way(envs[1]))
@@ -142,7 +142,7 @@ def test_a_copy_of_what_gymnasium_made() -> None:
 
 
 def test_an_environment_of_other_records_is_refused() -> None:
-    """Compiled code must never see a record of another layout, such as another version's."""
+    """Compiled code must never see a state of another layout, such as another version's."""
     env = make(SECOND[0], 3)
     for name, value in (("states", env.states.view(np.uint8)), ("variant", SECOND[1].spec)):
         state = {**env.__getstate__(), name: value}

@@ -26,7 +26,7 @@ from agents.old_names import CARD, CARD_FORMAT, REMOVED, TRAINING, current_setti
 from agents.registry import make_agent
 from agents.search.puct import PUCTAgent, PUCTConfig
 from agents.settings import field_types
-from experiments import export as publish
+from experiments import export
 from experiments.common.cli import refuse_old_flags, report_unless_raised_again
 from experiments.common.ranges import check_ranges, flag
 from experiments.train_ppo import train
@@ -314,10 +314,10 @@ def test_inputs_are_standardised_by_random_play(tmp_path, encoding):
     assert (deviations > 0.5).float().mean() > 0.02  # the others are rare, or never change
 
 
-def test_a_published_network_is_half_as_large_and_plays_alike(tmp_path):
+def test_an_exported_network_is_half_as_large_and_plays_alike(tmp_path):
     run, file = tmp_path / "run", tmp_path / "kept" / "net.safetensors"
     learner = train(small(run, hidden=(64, 64), heuristic_prior=True, total_timesteps=256), Console(quiet=True))
-    publish.main(publish.Config(run, file))
+    export.main(export.Config(run, file))
     assert file.stat().st_size < 0.55 * (run / "model.safetensors").stat().st_size
     agents = [make_agent(f"ppo:{path}", learner.variant) for path in (run, file)]
     full, half = (agent.evaluate(learner.env.states) for agent in agents)
@@ -327,10 +327,10 @@ def test_a_published_network_is_half_as_large_and_plays_alike(tmp_path):
     assert card["command"].startswith("python -m experiments.train_ppo --run")
     assert card["steps"] == 256
     with pytest.raises(ValueError, match="is there already: add --replace"):
-        publish.main(publish.Config(run, file))
-    publish.main(publish.Config(run, file, replace=True))
+        export.main(export.Config(run, file))
+    export.main(export.Config(run, file, replace=True))
     with pytest.raises(ValueError, match="name ends in"):
-        publish.main(publish.Config(run, tmp_path / "net"))
+        export.main(export.Config(run, tmp_path / "net"))
 
 
 def test_a_card_is_carried_over_to_the_present_format_and_the_weights_stay(tmp_path):
@@ -341,7 +341,7 @@ def test_a_card_is_carried_over_to_the_present_format_and_the_weights_stay(tmp_p
     old = json.loads(card.read_text()) | {"format": CARD_FORMAT}
     old = {next((o for o, n in CARD.items() if n == key), key): value for key, value in old.items()}
     card.write_text(json.dumps(old))
-    publish.main(publish.Config(file, file))
+    export.main(export.Config(file, file))
     assert file.read_bytes() == weights
     assert json.loads(card.read_text())["format"] == FORMAT
     assert read_card(file).notes == {"steps": 3}

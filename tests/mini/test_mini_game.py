@@ -219,12 +219,12 @@ def position_of(variant: Variant, state: exact.State) -> Position:
     """The compiled game at a table of the plain one."""
     laid = ["".join(tile[1] for tile in state.lands if tile[:1] == seat) for seat in "01"]
     position = Position(variant)
-    record = position.states
-    record["lands"] = [1 + 4 * int(tile[0]) + ACTIONS.index(tile[1]) if tile else 0 for tile in state.lands]
-    record["tiles"] = [[ACTIONS.index(kind) for kind in laid[seat] + state.tiles[seat]] for seat in (0, 1)]
-    record["laid"] = [len(tiles) for tiles in laid]
-    record["seat"], record["steps"] = state.seat, 2 * sum(map(len, laid))
-    record["over"] = not exact.moves(state)
+    compiled = position.states
+    compiled["lands"] = [1 + 4 * int(tile[0]) + ACTIONS.index(tile[1]) if tile else 0 for tile in state.lands]
+    compiled["tiles"] = [[ACTIONS.index(kind) for kind in laid[seat] + state.tiles[seat]] for seat in (0, 1)]
+    compiled["laid"] = [len(tiles) for tiles in laid]
+    compiled["seat"], compiled["steps"] = state.seat, 2 * sum(map(len, laid))
+    compiled["over"] = not exact.moves(state)
     variant.check(position.state)
     return position
 

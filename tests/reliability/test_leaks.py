@@ -125,7 +125,7 @@ def test_no_figure_stands_before_the_first_hands_are_complete(setup: str) -> Non
 
 
 def test_a_kiai_that_is_over_leaves_nothing() -> None:
-    """Its place in the record stays as it was; which hidden card brought it may be told from it."""
+    """Its place in the state stays as it was; which hidden card brought it may follow from it."""
     game = find_game("samurai_spirit")
     position = Position(game.variant(3), 1)
     fields = [f"kiai_{name}" for name in ("seat", "side", "stage", "uses", "a", "b")]
@@ -149,7 +149,7 @@ def test_a_kiai_that_is_over_leaves_nothing() -> None:
     ],
 )
 def test_a_kiai_keeps_its_own_choices_alone(samurai: str, stage: int, uses: int, phase: int, kept: tuple) -> None:
-    """Its places in the record may still hold those of one that is over."""
+    """Its places in the state may still hold those of one that is over."""
     position = Position(find_game("samurai_spirit").variant(3), 1)
     state = position.state
     state["nested"], state["phase"] = 1, phase

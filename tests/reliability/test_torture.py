@@ -1,4 +1,4 @@
-"""The campaigns of `python -m tests.torture`: each has its contract, and what one finds is told."""
+"""The campaigns of `python -m tests.torture`: each has its contract, and reports what it finds."""
 
 import importlib
 import inspect

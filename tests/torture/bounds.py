@@ -1,6 +1,6 @@
 """Random play of every variant with bounds checks: all that is compiled, at every state that it comes to.
 
-One loop a game does what the environments and agents do with a record, so that a million states take seconds.
+One loop a game does what the environments and agents do with a state, so that a million states take seconds.
 """
 
 from collections import Counter

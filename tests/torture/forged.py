@@ -23,7 +23,7 @@ FORGERIES = 12  # of one position
 
 
 def forge(position: Position, rng: random.Random) -> Position:
-    """A copy in which a few numbers are others, within the limits of their fields."""
+    """A copy with a few other numbers, within the limits of their fields."""
     other, variant = position.clone(), position.variant
     fields = [field for field in variant.game.fields(variant.num_players) if field.name not in variant.game.options]
     for _ in range(rng.choice((1, 1, 1, 2, 3))):

@@ -91,9 +91,9 @@ def gather(n, games, truths, twins, seats, rng, words, others, scores, seen, see
 
     Args:
         n: number of players.
-        games: two records: the game that is played, and its twin.
-        truths: records, out.
-        twins: records, out.
+        games: two states: the game that is played, and its twin.
+        truths: states, out.
+        twins: states, out.
         seats: int64, out.
         rng: the stream of everything.
         words: uint64 scratch, as are `others`, `scores` (float64), `seen` and `seen_too` (int8).
@@ -101,7 +101,7 @@ def gather(n, games, truths, twins, seats, rng, words, others, scores, seen, see
     state, twin = games[0], games[1]
     filled = 0
     reset(state, draw(rng))
-    sense = below(rng, 3)  # half of the decisions of a game are the advised ones, or all, or none
+    sense = below(rng, 3)  # half of the decisions of a game follow the heuristic policy, or all, or none
     while filled < truths.shape[0]:
         for _ in range(1 + below(rng, 20)):
             if state.over:
@@ -141,8 +141,8 @@ def gather(n, games, truths, twins, seats, rng, words, others, scores, seen, see
                 break
 
 
-def redetermine_all(states, seats, seed):
-    """Determinize each record for its seat, with a stream that depends on nothing but its place."""
+def determinize_each(states, seats, seed):
+    """Determinize each state for its seat, with a stream that depends on nothing but its place."""
     rng = np.empty(1, np.uint64)
     for i in range(states.shape[0]):
         rng[0] = seed + np.uint64(i)
@@ -189,8 +189,8 @@ def first_difference_of_heuristics(truths, twins, seats, words, others, scores, 
     return -1
 
 
-class Loops:
-    """The compiled loops of one game."""
+class LeakKernels:
+    """The compiled functions of one game."""
 
     def __init__(self, game: Game) -> None:
         c = game.kernels
@@ -206,56 +206,58 @@ class Loops:
         shared["draw_alike"] = DRAW_ALIKE.get(game.name, nothing)
         shared["action_features"] = no_action_features if c.action_features is None else c.action_features
         self.gather = bind(gather, game.name, shared | {"observe": c.observe["flat"]})
-        self.redetermine_all = bind(redetermine_all, game.name, shared)
+        self.determinize_each = bind(determinize_each, game.name, shared)
         self.first_difference_of_heuristics = bind(first_difference_of_heuristics, game.name, shared)
         self.first_seen = {
             name: bind(first_seen, f"{game.name}.{name}", {"observe": function}) for name, function in c.observe.items()
         }
 
 
-loops_of = cache(Loops)
+kernels_of = cache(LeakKernels)
 
 
 class Search:
-    """The loops of a game, and their scratch for one variant."""
+    """The kernels of a game, and their scratch for one variant."""
 
     def __init__(self, variant: Variant) -> None:
-        self.variant, self.loops = variant, loops_of(variant.game)
+        self.variant, self.kernels = variant, kernels_of(variant.game)
         self.words = np.zeros((2, variant.num_words), np.uint64)
-        self.seen = {name: np.zeros((2, *variant.encoding(name).shape), np.int8) for name in self.loops.first_seen}
+        self.seen = {name: np.zeros((2, *variant.encoding(name).shape), np.int8) for name in self.kernels.first_seen}
 
     def batch(self, seed: int) -> int:
-        """Compare some pairs of positions; how many of them were not the same record.
+        """Compare some pairs of positions; how many of them were not the same state.
 
         Raises:
             AssertionError: something depends on what is hidden; the text says what and how to play it again.
         """
-        variant, loops = self.variant, self.loops
+        variant, kernels = self.variant, self.kernels
         games, truths, twins = variant.new(2), variant.new(PAIRS), variant.new(PAIRS)
         seats, rng = np.zeros(PAIRS, np.int64), np.array([seed], np.uint64)
         scores = np.zeros((2, variant.num_actions))
-        loops.gather(variant.num_players, games, truths, twins, seats, rng, *self.words, scores[0], *self.seen["flat"])
+        kernels.gather(
+            variant.num_players, games, truths, twins, seats, rng, *self.words, scores[0], *self.seen["flat"]
+        )
 
         def agree(wrong: int, what: str) -> None:
             again = f"Search(parse_variant({variant.spec!r})).batch({seed})"
             assert wrong < 0, f"{what} of seat {seats[wrong]} depend on what is hidden from it: {again}, pair {wrong}"
 
-        for name, compare in loops.first_seen.items():
+        for name, compare in kernels.first_seen.items():
             agree(compare(truths, twins, seats, *self.seen[name]), f"the observations ({name})")
         for i in range(0, PAIRS, PAIRS // SHOWN):
             seat = int(seats[i])
             for name, show in (("text", variant.game.text), ("picture", variant.game.scene)):
                 agree(i if show(truths[i], seat) != show(twins[i], seat) else -1, f"the {name}")
         dealt, dealt_too = truths.copy(), twins.copy()
-        loops.redetermine_all(dealt, seats, np.uint64(seed))
-        loops.redetermine_all(dealt_too, seats, np.uint64(seed))
+        kernels.determinize_each(dealt, seats, np.uint64(seed))
+        kernels.determinize_each(dealt_too, seats, np.uint64(seed))
         for name in dealt.dtype.names if dealt.tobytes() != dealt_too.tobytes() else ():
             differs = (dealt[name] != dealt_too[name]).reshape(PAIRS, -1).any(1)
-            agree(int(differs.argmax()) if differs.any() else -1, f"determinized records (field {name!r})")
+            agree(int(differs.argmax()) if differs.any() else -1, f"determinized states (field {name!r})")
         variant.check(dealt)
         shape = (2, variant.num_actions, len(variant.game.action_features))
         features = np.zeros(shape, np.float32)
-        wrong = loops.first_difference_of_heuristics(truths, twins, seats, *self.words, *scores, *features)
+        wrong = kernels.first_difference_of_heuristics(truths, twins, seats, *self.words, *scores, *features)
         agree(wrong, "legal actions, heuristic policy or action features")
         return int((truths.view(np.uint8) != twins.view(np.uint8)).reshape(PAIRS, -1).any(1).sum())
 

@@ -108,7 +108,7 @@ def sealed(rng: random.Random, data: bytes) -> bytes:
 
 
 def network_spoiled(rng: random.Random, data: bytes) -> bytes:
-    """A card or weights that are others, with the checksum that belongs to them, or none."""
+    """Another card or other weights, with the checksum that belongs to them, or none."""
     card, weights = data.split(BETWEEN, 1)
     kind = rng.randrange(4)
     if kind == 0:

@@ -59,7 +59,7 @@ class Family:
         return first
 
     def check(self) -> None:
-        """The records, masks, observations and seats of all are those of the games played one by one."""
+        """The states, masks, observations and seats of all are those of the games played one by one."""
         expected = np.concatenate([game.states for game in self.games])
         for env in self.envs:
             assert env.states.tobytes() == expected.tobytes()

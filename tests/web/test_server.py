@@ -1,4 +1,4 @@
-"""Tables over HTTP: playing, what a seat is told, refusals, and going on after a kill."""
+"""Tables over HTTP: playing, what a seat sees, refusals, and going on after a kill."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def test_agents_play_when_it_is_their_turn(server):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_what_leaves_the_server_for_a_seat_depends_on_what_it_may_know(server, variant):
-    """All that the seat cannot know is drawn anew; every byte that the seat is sent stays the same."""
+    """All that the seat cannot know is drawn again; every byte sent to the seat stays the same."""
     n = parse_variant(variant).num_players
     tokens = server.new(variant, *["person"] * n)["seats"]
     rng, checked = np.array([5], np.uint64), 0

@@ -12,7 +12,7 @@ from samurai_env.core.encoding import Cells, Encoding, Graph
 
 @dataclass
 class Table:
-    """What lies where, in a batch of observations. Sites that no game has laid yet are left out.
+    """The sites and cells in a batch of observations. Sites that no game has laid yet are left out.
 
     Attributes:
         laid: bool (batch, sites).

@@ -101,10 +101,10 @@ class SiteLayers(nn.Module):
         return nodes + self.third(mixed.relu())
 
     def gains(self, nodes: torch.Tensor, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """What each piece does at each site, float (batch, sites, pieces), and scores of the sites' own actions."""
+        """Scores of each piece at each site, float (batch, sites, pieces), and of the sites' own actions."""
         scores = self.scores(nodes.relu() * (1.0 + self.gate(hidden))[:, None, None]).float()
         return torch.matmul(scores[..., :-1].flatten(2), self.by_piece), scores[..., -1]
 
     def at_chosen(self, obs: torch.Tensor, gains: torch.Tensor) -> torch.Tensor:
-        """What the chosen piece does at each site, float (batch, sites)."""
+        """Scores of the chosen piece at each site, float (batch, sites)."""
         return torch.matmul(gains, obs[:, self.chosen].float()[:, :, None])[:, :, 0]

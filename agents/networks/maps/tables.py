@@ -1,4 +1,4 @@
-"""What a `Graph` says, as arrays: layers read them, with torch and without."""
+"""A `Graph` as arrays, which layers read with torch and without."""
 
 from typing import NamedTuple
 

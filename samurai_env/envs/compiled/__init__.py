@@ -1,1 +1,1 @@
-"""Compiled loops of the environments: an edit here recompiles these alone."""
+"""Kernels of the environments: an edit here recompiles these alone."""

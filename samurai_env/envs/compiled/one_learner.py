@@ -123,7 +123,7 @@ def learner_step(autoreset, shaped, seating, first, buffers):
 
     Args:
         autoreset: SAME_STEP, NEXT_STEP or DISABLED.
-        shaped: add the growth of the learner's `potential` to its rewards.
+        shaped: add the change of the learner's `potential` to its rewards.
         seating: FIXED, DRAWN or ROTATING.
         first: the first call of a step, on all games; later ones go on with those that wait.
         buffers: `LearnerBuffers`.

@@ -7,11 +7,11 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from samurai_env.core.texts import shown
-from samurai_env.envs.compiled.one_learner import FIXED, LearnerBuffers
+from samurai_env.envs.compiled.one_learner import LearnerBuffers
 from samurai_env.envs.cuda.compiled.one_learner import LearnerResetJob, LearnerStepJob, cuda_learner_kernels
 from samurai_env.envs.cuda.toolkit import on_gpu
 from samurai_env.envs.cuda.vector import CudaVectorEnv
-from samurai_env.envs.learner import COMPILED_KINDS, SEATINGS, fixed_seats
+from samurai_env.envs.learner import COMPILED_KINDS, seating_of
 from samurai_env.envs.opponents import COMPILED
 
 
@@ -65,11 +65,7 @@ class CudaLearnerVectorEnv(CudaVectorEnv):
         )
 
     def _make_own_buffers(self) -> None:
-        seat = self._seat_choice
-        self._seating = SEATINGS.get(seat, FIXED) if isinstance(seat, str) else FIXED
-        learners = np.zeros(self.num_envs, np.int8)
-        if self._seating == FIXED:
-            learners[:] = fixed_seats(seat, self.variant.num_players, self.num_envs)
+        self._seating, learners = seating_of(self._seat_choice, self.variant.num_players, self.num_envs)
         self._buffers = LearnerBuffers(
             **self._shared,
             waiting=self._zeros(np.int8),

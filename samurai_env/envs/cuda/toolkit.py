@@ -1,4 +1,4 @@
-"""What running on a GPU takes: numba-cuda, a GPU, kernels compiled so that they compute what the CPU computes."""
+"""The GPU toolkit: numba-cuda, a GPU, and kernels compiled so that they compute what the CPU computes."""
 
 import types
 from collections.abc import Callable, Iterator

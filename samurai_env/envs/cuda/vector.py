@@ -16,6 +16,8 @@ from samurai_env.core.texts import shown
 from samurai_env.envs.common import (
     REWARDS,
     check_choice,
+    check_fit,
+    checked_autoreset_mode,
     checked_options,
     checked_reset_mask,
     checked_seeds,
@@ -92,15 +94,14 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
     ) -> None:
         check_choice("reward", reward, REWARDS)
         check_choice("observation", observation, OBSERVATIONS)
-        if not isinstance(autoreset_mode, AutoresetMode):
-            check_choice("autoreset_mode", autoreset_mode, tuple(mode.value for mode in AutoresetMode))
+        autoreset_mode = checked_autoreset_mode(autoreset_mode)
         if not 1 <= checked_integer("num_envs", num_envs) <= MAX_GAMES:
             raise ValueError(f"num_envs must be 1 to {MAX_GAMES:,}, not {num_envs}")
         self.variant = variant_from_keywords(type(self), game, num_players, options)
         check_gpu()
         self.num_envs = int(num_envs)
         self.encoding = self.variant.encoding_name(encoding)
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode = autoreset_mode
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space(self.variant, self.encoding, observation)
         self.single_action_space = spaces.Discrete(self.variant.num_actions)
@@ -274,7 +275,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
             raise IllegalActionError(f"game {int(illegal.argmax())}: an action of the last steps was illegal")
 
     def state(self) -> Any:
-        """What all seats see, int8 (num_envs, num_players, ...), seat 0 first; a buffer like the others.
+        """Return what all seats see, int8 (num_envs, num_players, ...), seat 0 first; a buffer like the others.
 
         Raises:
             ResetNeeded: before the first reset.
@@ -300,12 +301,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
             ValueError: another number of games, another variant, or states that cannot occur in a legal game.
         """
         self._check_open()
-        if not isinstance(states, np.ndarray):
-            raise TypeError(f"states must be a NumPy array of states, not {type(states).__name__}")
-        if states.shape != (self.num_envs,) or states.dtype != self.variant.dtype:
-            raise ValueError(
-                f"states of shape {states.shape} of this kind do not fit {self.num_envs} games of {self.variant.spec}"
-            )
+        check_fit(states, self.num_envs, self.variant)
         self.variant.check(states)
         self._states.copy_to_device(states)
         self._how.copy_to_device(np.full(self.num_envs, GO_ON, np.int8))

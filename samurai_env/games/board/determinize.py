@@ -1,4 +1,4 @@
-"""Hidden information: resampling all that a seat cannot know ("What each seat may know")."""
+"""Determinization: draw all that a seat cannot know ("Hidden information")."""
 
 import numpy as np
 

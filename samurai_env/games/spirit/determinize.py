@@ -1,4 +1,4 @@
-"""Hidden information: resampling all that nobody can know ("What everybody may know").
+"""Determinization: draw all that nobody can know ("Hidden information").
 
 All players know the same. Hidden are the order of the raiders and of the intruders, and which cards of the newest
 kind (round 1 plunderers, round 2 lieutenants, round 3 bosses) stayed in the box. What is known of a card that lies in

@@ -79,7 +79,7 @@ class Guarded:
             plain.append(self.array(shape[::-1], dtype).T)
         plain.append(self.array(shape, dtype, shift=1))
         for array in plain:
-            if dtype.names:  # what records hold is not for these entry points to check
+            if dtype.names:  # what states hold is not for these entry points to check
                 array[...] = valid.flat[0]
             yield array
         still = self.array(shape, dtype)

@@ -323,8 +323,8 @@ def of_agents(variant: Variant, rng: random.Random) -> Iterator[EntryPoint]:
 
     def legal(given: np.ndarray, arguments: dict[str, Any]) -> None:
         position = Position(variant)
-        for record, action in zip(arguments["states"], given, strict=True):
-            position.states[0] = record
+        for state, action in zip(arguments["states"], given, strict=True):
+            position.states[0] = state
             position.step(action)
 
     for spec in PLAYERS:

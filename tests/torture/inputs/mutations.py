@@ -59,7 +59,7 @@ def _places(value: Any, found: list[tuple[Any, Any]]) -> None:
 
 
 def json_spoiled(rng: random.Random, data: bytes) -> bytes:
-    """JSON in which some values are others, missing, added, repeated or wrapped."""
+    """JSON in which some values are changed, missing, added, repeated or wrapped."""
     found = json.loads(data)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         places: list[tuple[Any, Any]] = []

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 from samurai_env.core.checks import check_viewer
+from samurai_env.display.piece_lists import kinds_of
 from samurai_env.games.board.actions import END, IDLE, LAND0, SEA0, SPOT0, names
 from samurai_env.games.board.rules.tiles import (
     FIGURE_EXCHANGE,
@@ -69,10 +70,6 @@ class Tile:
     kind: int
 
 
-def _kinds(counts: np.ndarray) -> tuple[int, ...]:
-    return tuple(kind for kind in range(KINDS) for _ in range(int(counts[kind])))
-
-
 def players(state: np.void, viewer: int | None) -> list[Player]:
     """All players, as `viewer` sees them (None: all is seen)."""
     check_viewer(viewer, state["hand"].shape[0])
@@ -84,10 +81,10 @@ def players(state: np.void, viewer: int | None) -> list[Player]:
         seen.append(
             Player(
                 seat=seat,
-                hand=None if other else _kinds(state["hand"][seat]),
+                hand=None if other else kinds_of(state["hand"][seat]),
                 held=int(state["hand_size"][seat]),
                 supply=int(state["supply_size"][seat]),
-                unplayed=_kinds(state["unseen"][seat]),
+                unplayed=kinds_of(state["unseen"][seat]),
                 chosen=int(state["tile"]) if seat == state["seat"] and state["tile"] >= 0 else None,
                 captured=None if other and screens else (helmets, buddhas, rice),
                 to_move=seat == state["seat"] and not state["over"],

@@ -3,11 +3,12 @@
 import numpy as np
 
 from samurai_env.display.palette import FAINT_TEXT, PANEL, PANEL_EDGE, PIECE_EDGE, SEATS, TEXT
+from samurai_env.display.piece_lists import counted
 from samurai_env.display.scene import Polygon, Target, Text
 from samurai_env.display.shapes import Shape, box, highlighted_box, paragraph
 from samurai_env.games.board.display import player_view, shapes
 from samurai_env.games.board.display.shapes import CLOSED
-from samurai_env.games.board.rules.tiles import FIGURES, HAND, KIND_CODES, KINDS
+from samurai_env.games.board.rules.tiles import FIGURES, HAND, KIND_CODES
 
 WIDTH = 300  # of a card
 HEADER, CARD_HEIGHT, LEGEND_HEIGHT = 26, 142, 212
@@ -73,7 +74,7 @@ def card(player: player_view.Player, viewer: int | None, winners: int, x: float,
     drawn.append(Text(x + WIDTH - 10, y + 41, "supply", 11, FAINT_TEXT, "right"))
     drawn.append(Text(x + WIDTH - 10, y + 58, str(player.supply), 16, TEXT, "right", True))
     drawn += _captured(player, x, y + 88)
-    unplayed = "In hand and supply: " + _tiles(player.unplayed)
+    unplayed = "In hand and supply: " + (counted(player.unplayed, KIND_CODES) or "none")
     return drawn + paragraph(unplayed, x + 10, y + 112, WIDTH - 16, 10, FAINT_TEXT)
 
 
@@ -112,11 +113,6 @@ def _captured(player: player_view.Player, x: float, y: float) -> list[Shape]:
         *shapes.counts(amounts, x + 84, y, 11, 54),
         Text(x + WIDTH - 10, y, f"total {total}", 11, FAINT_TEXT, "right"),
     ]
-
-
-def _tiles(kinds: tuple[int, ...]) -> str:
-    counts = [(KIND_CODES[kind], kinds.count(kind)) for kind in range(KINDS) if kind in kinds]
-    return " ".join(code if count == 1 else f"{count}x{code}" for code, count in counts) or "none"
 
 
 # --- Legend ---

@@ -1,4 +1,4 @@
-"""What can be clicked on the map, and what each action does in words."""
+"""Clickable targets on the map, and descriptions of the actions."""
 
 from collections.abc import Callable
 
@@ -45,7 +45,7 @@ def hexes(state: np.void, center: Callable[[Hex], tuple[float, float]], radius: 
 
 
 def labels(state: np.void) -> dict[int, str]:
-    """What each action does in words, if it is legal now."""
+    """Describe each action in words, by id; those of illegal actions mean nothing."""
     n, phase, tile = state["hand"].shape[0], int(state["phase"]), int(state["tile"])
     verb = "pick" if phase == FIRST_HAND else "play"
     words = {kind: f"{verb} {player_view.kind_text(kind)}" for kind in range(KINDS)}

@@ -5,13 +5,15 @@ from pathlib import Path
 
 import numpy as np
 
+from samurai_env.display.piece_lists import counted
 from samurai_env.games.board.display import player_view
-from samurai_env.games.board.rules.tiles import FIGURE_LETTERS, KIND_CODES, KINDS, QUICK
+from samurai_env.games.board.rules.tiles import FIGURE_LETTERS, KIND_CODES, QUICK
 from samurai_env.games.board.rules.topology import SETTLEMENT, SETTLEMENTS, Hex, hexes_in_play
 
 PITCH = 3  # characters from one column to the next; a cell may use twice as many
 MARGIN = 6
 BRACKETS = {1: ("(", ")"), 2: ("[", "]"), 3: ("<", ">")}  # by the number of figures that a settlement is for
+CODES = [code + "*" * (int(QUICK) >> kind & 1) for kind, code in enumerate(KIND_CODES)]  # `*`: quick
 TERRAIN = {"sea": "~", "land": "."}
 LEGEND = (
     "Hexes    ~ sea   . land   (H) village   [HB] city   <HBR> Edo",
@@ -114,21 +116,11 @@ def _players(players: list[player_view.Player]) -> list[str]:
     lines = ["  seat  hand                       supply  captured"]
     for player in players:
         mark = ">" if player.to_move else " "
-        hand = f"{player.held} hidden" if player.hand is None else _tiles(player.hand) or "-"
+        hand = f"{player.held} hidden" if player.hand is None else counted(player.hand, CODES) or "-"
         captured = _by_kind(player.captured or "???")
         lines.append(f"{mark} {player.seat}     {hand:25}  {player.supply:4}    {captured}")
     lines.append("In hand and supply together:")
-    return lines + [f"  {player.seat}     {_tiles(player.unplayed) or '-'}" for player in players]
-
-
-def _tiles(kinds: tuple[int, ...]) -> str:
-    """Tiles as a list, such as `H4 2xS1 RO*`."""
-    words = []
-    for kind in range(KINDS):
-        if count := kinds.count(kind):
-            quick = "*" if int(QUICK) >> kind & 1 else ""
-            words.append(f"{count}x{KIND_CODES[kind]}{quick}" if count > 1 else KIND_CODES[kind] + quick)
-    return " ".join(words)
+    return lines + [f"  {player.seat}     {counted(player.unplayed, CODES) or '-'}" for player in players]
 
 
 def _table(state: np.void) -> list[str]:

@@ -1,4 +1,4 @@
-"""The winners of a game ("End and winner")."""
+"""The winners of a game ("End of the game")."""
 
 import numpy as np
 

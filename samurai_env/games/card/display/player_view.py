@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from samurai_env.core.checks import check_viewer
+from samurai_env.display.piece_lists import kinds_of
 from samurai_env.games.card.actions import CELL0, CHOICE0, names
 from samurai_env.games.card.rules.cards import KIND_NAMES, KINDS, STONES_EACH, VILLAGE_CODES
 from samurai_env.games.card.rules.topology import CELLS, READING_ORDER, SIDES, STEP_X, STEP_Y, VILLAGES
@@ -58,10 +59,6 @@ class Card:
     kind: int
 
 
-def _kinds(counts: np.ndarray) -> tuple[int, ...]:
-    return tuple(kind for kind in range(KINDS) for _ in range(int(counts[kind])))
-
-
 def players(state: np.void, viewer: int | None) -> list[Player]:
     """All players, as `viewer` sees them (None: all is seen)."""
     check_viewer(viewer, state["hand"].shape[0])
@@ -73,11 +70,11 @@ def players(state: np.void, viewer: int | None) -> list[Player]:
         seen.append(
             Player(
                 seat=seat,
-                hand=None if hidden else _kinds(state["hand"][seat]),
+                hand=None if hidden else kinds_of(state["hand"][seat]),
                 held=int(state["hand"][seat].sum()),
                 chosen=int(state["card"]) if to_move and not hidden and state["phase"] == CELL else None,
                 stack=state["stack"].shape[1] - int(state["drawn"][seat]),
-                unseen=_kinds(state["unseen"][seat]),
+                unseen=kinds_of(state["unseen"][seat]),
                 stones=(helmets, buddhas, rice),
                 to_move=to_move,
                 won=bool(state["over"] and int(state["winners"]) >> seat & 1),

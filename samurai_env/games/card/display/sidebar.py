@@ -3,11 +3,12 @@
 import numpy as np
 
 from samurai_env.display.palette import FAINT_TEXT, PANEL, PANEL_EDGE, PIECE_EDGE, SEATS, TEXT
+from samurai_env.display.piece_lists import counted
 from samurai_env.display.scene import Target, Text
 from samurai_env.display.shapes import Shape, box, highlighted_box, paragraph, square
 from samurai_env.games.card.display import player_view, shapes
 from samurai_env.games.card.display.shapes import SCORED
-from samurai_env.games.card.rules.cards import HAND, KIND_CODES, KINDS, SHAPES
+from samurai_env.games.card.rules.cards import HAND, KIND_CODES, SHAPES
 
 WIDTH = 300
 STATE_HEIGHT, PLAYER_HEIGHT, LEGEND_HEIGHT = 202, 124, 64
@@ -52,7 +53,8 @@ def player(seen: player_view.Player, viewer: int | None, winners: int, x: float,
         *shapes.counts(seen.stones, x + 72, y + 80, 10, 54),
         Text(x + WIDTH - 10, y + 80, f"total {sum(seen.stones)}", 11, FAINT_TEXT, "right"),
     ]
-    return drawn + paragraph("In hand and stack: " + _cards(seen.unseen), x + 10, y + 99, WIDTH, 9.5, FAINT_TEXT)
+    unseen = "In hand and stack: " + (counted(seen.unseen, KIND_CODES) or "none")
+    return drawn + paragraph(unseen, x + 10, y + 99, WIDTH, 9.5, FAINT_TEXT)
 
 
 def _hand(seen: player_view.Player, x: float, y: float) -> list[Shape]:
@@ -81,11 +83,6 @@ def hand_targets(seen: player_view.Player, x: float, y: float) -> dict[str, Targ
         actions = (kind,) if seen.to_move and seen.chosen is None else ()
         found[f"hand{seen.seat}.{i}"] = Target(outline, label, actions)
     return found
-
-
-def _cards(kinds: tuple[int, ...]) -> str:
-    counts = [(KIND_CODES[kind], kinds.count(kind)) for kind in range(KINDS) if kind in kinds]
-    return " ".join(code if count == 1 else f"{count}x{code}" for code, count in counts) or "none"
 
 
 def legend(x: float, y: float) -> list[Shape]:

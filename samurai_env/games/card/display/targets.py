@@ -1,4 +1,4 @@
-"""What can be clicked on the table, and what each action does in words."""
+"""Clickable targets on the table, and descriptions of the actions."""
 
 from collections.abc import Callable, Mapping
 
@@ -54,7 +54,7 @@ def cell_text(name: str) -> str:
 
 
 def labels(state: np.void) -> dict[int, str]:
-    """What each action does in words, if it is legal now."""
+    """Describe each action in words, by id; those of illegal actions mean nothing."""
     all_names = names(state["hand"].shape[0])
     words = {kind: f"choose {player_view.kind_text(kind)}" for kind in range(KINDS)}
     words |= {CHOICE0: "village to the first place (cell0)", CHOICE0 + 1: "village to the second place (cell1)"}

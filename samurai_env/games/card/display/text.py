@@ -4,8 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
+from samurai_env.display.piece_lists import counted
 from samurai_env.games.card.display import player_view
-from samurai_env.games.card.rules.cards import KIND_CODES, KINDS, SHAPE_LETTERS, VILLAGE_CODES
+from samurai_env.games.card.rules.cards import KIND_CODES, SHAPE_LETTERS, VILLAGE_CODES
 
 PITCH = 6  # characters from one column to the next
 LEGEND = (
@@ -62,16 +63,10 @@ def _players(players: list[player_view.Player]) -> list[str]:
     lines = ["  seat  hand                    stack  stones"]
     for player in players:
         mark = ">" if player.to_move else "*" if player.won else " "
-        hand = f"{player.held} hidden" if player.hand is None else _cards(player.hand) or "-"
+        hand = f"{player.held} hidden" if player.hand is None else counted(player.hand, KIND_CODES) or "-"
         lines.append(f"{mark} {player.seat}     {hand:22}  {player.stack:5}  {_by_shape(player.stones)}")
     lines.append("In hand and stack together:")
-    return lines + [f"  {player.seat}     {_cards(player.unseen) or '-'}" for player in players]
-
-
-def _cards(kinds: tuple[int, ...]) -> str:
-    """Cards as a list, such as `H4 2xS1`."""
-    counts = [(KIND_CODES[kind], kinds.count(kind)) for kind in range(KINDS) if kind in kinds]
-    return " ".join(code if count == 1 else f"{count}x{code}" for code, count in counts)
+    return lines + [f"  {player.seat}     {counted(player.unseen, KIND_CODES) or '-'}" for player in players]
 
 
 def _table(state: np.void) -> list[str]:

@@ -1,4 +1,4 @@
-"""What can be clicked on the table, and what each action does in words."""
+"""Clickable targets on the table, and descriptions of the actions."""
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def line_actions(one: Samurai) -> tuple[int, ...]:
 
 
 def labels(state: np.void) -> dict[int, str]:
-    """What each action does in words, if it is legal now."""
+    """Describe each action in words, by id; those of illegal actions mean nothing."""
     n = int(state["players"])
     all_names, samurai = names(n), player_view.samurai(state)
     question = player_view.question(state)

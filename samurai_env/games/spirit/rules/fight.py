@@ -1,4 +1,4 @@
-"""Fighting a raider: attack, defend, and the talents that put the card elsewhere ("Fight", "Talents")."""
+"""Fighting a raider: attack, defend, and the talents that put the card elsewhere ("Fight", "Talents and Kiai")."""
 
 from samurai_env.core.bits import EMPTY, bit
 from samurai_env.core.jit import jit

@@ -1,4 +1,4 @@
-"""Step A of a turn: the penalty of the last card of the own combat line ("Step A")."""
+"""Step A of a turn: the penalty of the last card of the own combat line ("Step A, the penalty")."""
 
 from samurai_env.core.bits import EMPTY, bit
 from samurai_env.core.jit import jit

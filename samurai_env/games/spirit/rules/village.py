@@ -1,4 +1,4 @@
-"""Losing and regaining: barricades, farmsteads, families and wounds ("Village", "Wounds"), and losing the game."""
+"""Losing and regaining: barricades, farmsteads, families and wounds ("Attacking", "Wounds"), and losing the game."""
 
 from samurai_env.core.jit import jit
 from samurai_env.core.rng import below
