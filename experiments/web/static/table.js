@@ -197,10 +197,10 @@ export function table(main, token) {
     const fits = old && view.moves.length >= old && moves.children[old - 1].dataset.text === view.moves[old - 1].text && moves.children[old - 1].dataset.ply === String(view.moves[old - 1].ply);
     if (!fits) moves.replaceChildren();
     for (const move of view.moves.slice(moves.children.length)) {
-      const words = move.text || "a move you do not see";
+      const words = move.text ? [el("span", { class: "text" }, move.text), " ", el("span", { class: "words" }, move.words)] : ["a move you do not see"];
       const line = isReplay()
-        ? el("button", { type: "button", class: "link", onclick: () => go(move.ply) }, words)
-        : el("span", {}, words);
+        ? el("button", { type: "button", class: "link", onclick: () => go(move.ply) }, ...words)
+        : el("span", {}, ...words);
       const item = el("li", { class: `s${move.seat % 4}`, "data-ply": move.ply, "data-text": move.text }, el("span", { class: "who" }, String(move.seat)), line);
       moves.append(item);
     }
