@@ -370,3 +370,26 @@ def test_a_click_is_drawn_quickly(server, wide):
         )
     print("a click takes", sorted(times)[2], "ms")
     assert sorted(times)[2] < 2000
+
+
+def test_a_game_of_agents_is_watched_at_the_speed_chosen(server, wide):
+    wide.driver.get("about:blank")
+    wide.driver.get(server.address)
+    wide.until("return document.querySelectorAll('#game option').length")
+    wide.run(
+        "const game = document.getElementById('game'); game.value = 'samurai_card';"
+        "game.dispatchEvent(new Event('change')); const seat = document.getElementById('seat-0'); seat.value = 'greedy';"
+        "seat.dispatchEvent(new Event('change'));"
+    )
+    assert wide.run("return document.querySelector('.big').textContent") == "Watch the game"
+    wide.run("document.querySelector('.big').click()")
+    ply, run = "Number(document.getElementById('ply').value)", "document.getElementById('run').textContent"
+    wide.until("return document.getElementById('ply')?.max > 20")  # the agents are far ahead
+    assert wide.run(f"return [{ply} < 20, {run}]") == [True, "Pause"]
+    wide.until(f"return {ply} > 0")
+    wide.run("document.querySelector('[aria-label^=Forward]').click()")  # whoever steps wants to look
+    assert wide.run(f"return {run}") == "Play"
+    at = wide.until(f"return {ply}")
+    time.sleep(2)
+    assert wide.run(f"return {ply}") <= at + 4
+    assert not wide.errors()

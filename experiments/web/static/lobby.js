@@ -11,6 +11,7 @@ export function lobby(main) {
   const number = el("select", { id: "players", onchange: () => seats() });
   const options = el("div", { class: "fields" });
   const places = el("div", { class: "fields", id: "seats" });
+  const begin = el("button", { class: "big", type: "submit" }, "Start the game");
   main.append(el("div", { class: "lobby" }, form, el("div", {}, recordCard(), recentCard())));
   let offers = null;
   call("offers").then(
@@ -23,7 +24,7 @@ export function lobby(main) {
         places,
         el("details", {}, el("summary", {}, "Rules and options"), options),
         el("p", { class: "faint" }, "Ratings are the leaderboard's (greedy is 0), times are of one decision there."),
-        el("button", { class: "big", type: "submit" }, "Start the game"),
+        begin,
       );
       choose();
     },
@@ -50,10 +51,16 @@ export function lobby(main) {
         const select = el("select", { id: `seat-${seat}`, class: "seat" }, el("option", { value: PERSON }, "a person"));
         for (const agent of offers.agents) select.append(el("option", { value: agent }, agent));
         select.value = seat === 0 ? PERSON : opponent(offers.agents);
+        select.addEventListener("change", name);
         return field(`Seat ${seat}`, select);
       }),
     );
+    name();
     measure();
+  }
+  function name() {
+    const people = [...places.querySelectorAll("select")].some((select) => select.value === PERSON);
+    begin.textContent = people ? "Start the game" : "Watch the game";
   }
   function variant() {
     const words = [game().name, `players=${number.value}`];
@@ -91,7 +98,8 @@ export function open(made, title, replace = false) {
   made.seats.forEach((token, seat) => {
     if (token) remember({ token, title: `${title}, seat ${seat}`, at: Date.now(), guests: people > 1 ? made.seats : null });
   });
-  if (made.watch) remember({ token: made.watch, title: `${title}, watching`, at: Date.now() });
+  const fresh = made.players.every(Boolean); // agents begin now; a record has been played
+  if (made.watch) remember({ token: made.watch, title: `${title}, watching`, at: Date.now(), fresh });
   const hash = `#/t/${own >= 0 ? made.seats[own] : made.watch}`;
   if (replace) location.replace(hash); // so that Back leads to what was before
   else location.hash = hash;

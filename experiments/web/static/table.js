@@ -13,6 +13,8 @@ export function table(main, token) {
   let view = null; // the newest from the server
   let shown = null; // what is on the screen; an older one while a game is replayed
   let playing = false;
+  let timer = null;
+  let watched = false; // a game of agents that is new here: it is played at the speed chosen, however fast they are
   let follow = true; // whether the end of a game that goes on is shown
   let busy = false;
 
@@ -20,17 +22,17 @@ export function table(main, token) {
   const status = el("p", { class: "status", id: "status" });
   const choices = el("div", { class: "choices", id: "choices" });
   const moves = el("ol", { class: "moves", id: "moves", tabindex: "0", "aria-label": "Moves" });
-  const slider = el("input", { type: "range", id: "ply", min: 0, value: 0, "aria-label": "Decision", oninput: () => go(Number(slider.value)) });
-  const speed = el("select", { id: "speed", "aria-label": "Moves a second" }, ...SPEEDS.map((n) => el("option", { value: n, selected: n === 1 }, `${n} a second`)));
-  const run = el("button", { type: "button", id: "run", onclick: toggle }, "Play");
+  const slider = el("input", { type: "range", id: "ply", min: 0, value: 0, "aria-label": "Decision", oninput: () => jump(Number(slider.value)) });
+  const speed = el("select", { id: "speed", "aria-label": "Moves a second", onchange: next }, ...SPEEDS.map((n) => el("option", { value: n, selected: n === 1 }, `${n} a second`)));
+  const run = el("button", { type: "button", id: "run", onclick: () => runOn(!playing) }, "Play");
   const replay = el(
     "div",
     { class: "replay", hidden: true },
-    button("|◀", "First position", () => go(0)),
-    button("◀", "Back (left arrow)", () => go(before(shown.ply))),
+    button("|◀", "First position", () => jump(0)),
+    button("◀", "Back (left arrow)", () => jump(before(shown.ply))),
     run,
-    button("▶", "Forward (right arrow)", () => go(after(shown.ply))),
-    button("▶|", "Last position", () => go(Infinity)),
+    button("▶", "Forward (right arrow)", () => jump(after(shown.ply))),
+    button("▶|", "Last position", () => jump(Infinity)),
     slider,
     speed,
   );
@@ -80,7 +82,8 @@ export function table(main, token) {
     if (first) {
       document.title = `${view.title}: table`;
       main.querySelector("h1").textContent = view.title;
-      const guests = remembered().find((one) => one.token === token)?.guests;
+      const { guests, fresh } = remembered().find((one) => one.token === token) ?? {};
+      watched = view.viewer === null && view.players.every(Boolean) && (fresh || !view.over);
       const seat = view.viewer === null ? "watching" : `seat ${view.viewer}`;
       remember({ token, title: `${view.title}, ${seat}`, at: Date.now(), guests });
       if (guests) invite(guests);
@@ -90,8 +93,9 @@ export function table(main, token) {
     if (isReplay()) {
       replay.hidden = false;
       slider.max = view.count;
-      if (first && view.over) go(0);
-      else if (follow || !shown) show(view);
+      if (watched && first) go(0).then(() => runOn(true));
+      else if (first && view.over) go(0);
+      else if ((follow && !playing) || !shown) show(view);
       else drawTools();
     } else {
       show(view);
@@ -199,7 +203,7 @@ export function table(main, token) {
     for (const move of view.moves.slice(moves.children.length)) {
       const words = move.text ? [el("span", { class: "text" }, move.text), " ", el("span", { class: "words" }, move.words)] : ["a move you do not see"];
       const line = isReplay()
-        ? el("button", { type: "button", class: "link", onclick: () => go(move.ply) }, ...words)
+        ? el("button", { type: "button", class: "link", onclick: () => jump(move.ply) }, ...words)
         : el("span", {}, ...words);
       const item = el("li", { class: `s${move.seat % 4}`, "data-ply": move.ply, "data-text": move.text }, el("span", { class: "who" }, String(move.seat)), line);
       moves.append(item);
@@ -261,21 +265,33 @@ export function table(main, token) {
     return undefined;
   }
 
-  function toggle() {
-    playing = !playing;
+  // What the buttons, the slider, the arrow keys and the list of moves do: whoever steps wants to look.
+  function jump(ply) {
+    runOn(false);
+    return go(ply);
+  }
+
+  function runOn(on) {
+    if (on === playing) return;
+    playing = on;
+    clearTimeout(timer);
     run.textContent = playing ? "Pause" : "Play";
-    if (playing) {
-      if (shown.ply === view.count && view.over) go(0).then(tick);
-      else tick();
-    }
+    follow = false;
+    if (!playing) return;
+    if (shown.ply === view.count && view.over) go(0).then(next);
+    else next();
+  }
+
+  function next() {
+    clearTimeout(timer);
+    if (playing) timer = setTimeout(tick, 1000 / Number(speed.value));
   }
 
   async function tick() {
-    if (!playing || away.signal.aborted) return;
+    if (!playing || away.signal.aborted) return undefined;
     if (shown.ply < view.count) await go(after(shown.ply));
-    else if (view.over) return toggle();
-    setTimeout(tick, 1000 / Number(speed.value));
-    return undefined;
+    if (shown.ply === view.count && view.over) return runOn(false);
+    return next();
   }
 
   // --- Tools ---
@@ -289,7 +305,7 @@ export function table(main, token) {
       items.push(button("Record", "Save the game record", record), button("Play from here", "Start a game from this position", branch));
       items.push(button("Edit", "Set up a position from this one", () => withPosition((word) => (location.hash = `#/set/${word}`))));
       items.push(button("Copy link", "Copy a link to this position", () => withPosition((word) => copyText(`${location.origin}/#/p/${word}`))));
-      if (!analyser) analyser = analysis(judge, token, () => ({ view, shown }), go, (actions, line) => (addShares(box, actions), addLine(box, line)));
+      if (!analyser) analyser = analysis(judge, token, () => ({ view, shown }), jump, (actions, line) => (addShares(box, actions), addLine(box, line)));
     }
     tools.replaceChildren(...items);
   }
@@ -342,8 +358,8 @@ export function table(main, token) {
     if (event.target.closest("input, select, textarea, dialog") || event.altKey || event.ctrlKey || event.metaKey) return;
     if (!event.key.startsWith("Arrow")) return;
     if (shown?.mine && step(box, event.key)) event.preventDefault();
-    else if (view && isReplay() && event.key === "ArrowLeft") go(before(shown.ply));
-    else if (view && isReplay() && event.key === "ArrowRight") go(after(shown.ply));
+    else if (view && isReplay() && event.key === "ArrowLeft") jump(before(shown.ply));
+    else if (view && isReplay() && event.key === "ArrowRight") jump(after(shown.ply));
   }
   document.addEventListener("keydown", keys);
   let width = 0;
@@ -355,6 +371,7 @@ export function table(main, token) {
   listen();
   return () => {
     away.abort();
+    clearTimeout(timer);
     analyser?.stop();
     document.removeEventListener("keydown", keys);
     removeEventListener("resize", watchWidth);
