@@ -431,3 +431,13 @@ def test_no_game_is_named_in_the_code_of_the_page():
         if path.suffix in (".py", ".js", ".html", ".css"):
             source = path.read_text(encoding="utf-8").replace("samurai_env", "").replace("samurai-env", "").lower()
             assert not any(word in source for word in ("samurai", "spirit", "helmet", "buddha", "hex")), path.name
+
+
+def test_an_address_in_use_is_said_before_one_is_announced():
+    from experiments.web.__main__ import check_address
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ValueError, match=f"port {port}: address already in use; --port"):
+            check_address("127.0.0.1", port)
+    check_address("127.0.0.1", 0)
