@@ -36,7 +36,7 @@ export function lobby(main) {
     number.replaceChildren(...game().players.map((n) => el("option", { value: n }, String(n))));
     if (game().players.includes(2)) number.value = 2;
     options.replaceChildren(
-      ...game().options.map((option) => {
+      ...game().options.filter((option) => option.values.length > 1).map((option) => {
         const select = el("select", { id: `option-${option.name}`, "data-option": option.name });
         for (const value of option.values)
           select.append(el("option", { value, selected: value === option.default }, value.replaceAll("_", " ")));
@@ -114,34 +114,42 @@ export function opener(main) {
 
 function recordCard() {
   const file = el("input", { type: "file", id: "file", accept: ".txt,text/plain", onchange: () => take(file.files[0]) });
-  const card = el(
+  return el(
     "section",
-    { class: "card drop" },
+    { class: "card" },
     el("h2", {}, "Open a game record"),
-    el("p", {}, "Choose a file, or drop it here: replay it, and have it analysed."),
+    el("p", {}, "Choose a file, or drop it anywhere on a page: replay it, and have it analysed."),
     el("label", { for: "file", class: "quiet" }, "Game record"),
     file,
   );
-  card.addEventListener("dragover", (event) => {
+}
+
+// Records may be dropped on every page; elsewhere the browser would leave the page to show the file.
+export function acceptDrops() {
+  const over = (on) => document.body.classList.toggle("over", on);
+  document.addEventListener("dragover", (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
-    card.classList.add("over");
+    over(true);
   });
-  card.addEventListener("dragleave", () => card.classList.remove("over"));
-  card.addEventListener("drop", (event) => {
+  document.addEventListener("dragleave", (event) => event.relatedTarget || over(false));
+  document.addEventListener("drop", (event) => {
+    over(false);
+    if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
-    card.classList.remove("over");
     take(event.dataTransfer.files[0]);
   });
-  async function take(chosen) {
-    if (!chosen) return;
-    if (chosen.size > 2 ** 20) return tell("a game record has at most 1 MB");
-    try {
-      open(await call("records", { text: await chosen.text() }), chosen.name);
-    } catch (error) {
-      tell(`${chosen.name}: ${error.message}`);
-    }
+}
+
+async function take(chosen) {
+  if (!chosen) return;
+  if (chosen.size > 2 ** 20) return tell(`${chosen.name}: a game record has at most 1 MB`);
+  try {
+    open(await call("records", { text: await chosen.text() }), chosen.name);
+  } catch (error) {
+    tell(`${chosen.name}: ${error.message}`);
   }
-  return card;
+  return undefined;
 }
 
 function recentCard() {
@@ -149,9 +157,9 @@ function recentCard() {
   if (!tables.length) return null;
   const items = tables.slice(0, 10).map((one) => {
     const when = new Date(one.at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
-    return el("li", {}, el("a", { href: `#/t/${one.token}` }, one.title), el("span", { class: "faint" }, ` ${when}`));
+    return el("li", {}, el("a", { href: `#/t/${one.token}` }, one.title), el("span", { class: "faint" }, when));
   });
-  return el("section", { class: "card" }, el("h2", {}, "Your tables"), el("ul", { class: "plain" }, ...items));
+  return el("section", { class: "card" }, el("h2", {}, "Your tables"), el("ul", { class: "plain recent" }, ...items));
 }
 
 export function field(label, control, help) {
