@@ -36,10 +36,10 @@ export function table(main, token) {
     slider,
     speed,
   );
-  const tools = el("div", { class: "tools" });
+  const tools = el("div", { id: "tools" });
   const judge = el("div", { class: "judge" });
   const tablets = el("div", { class: "seats", id: "seats" });
-  const large = button("Zoom", "Larger picture", () => box.classList.toggle("large"));
+  const large = button("Zoom", "Larger picture", zoom, { "aria-pressed": "false" });
   const side = el("aside", { class: "side", "aria-label": "The game" }, status, choices, tablets, tools, judge, el("h2", {}, "Moves"), moves);
   main.append(el("h1", { class: "hidden" }, "Table"), el("div", { class: "table" }, el("div", { class: "stage" }, box, replay), side));
   let analyser = null;
@@ -110,7 +110,17 @@ export function table(main, token) {
       return el("div", { class: "field" }, el("label", { for: input.id }, `Seat ${seat}`), input, button("Copy", `Copy the link of seat ${seat}`, () => copyText(link)));
     });
     const words = el("p", { class: "faint" }, "Whoever has a link plays that seat and sees its hand; send it to one person.");
-    tablets.after(el("details", { class: "invite" }, el("summary", {}, "Links for the other seats"), words, ...links.filter(Boolean)));
+    tablets.after(el("details", { class: "invite", open: view.count === 0 }, el("summary", {}, "Links for the other seats"), words, ...links.filter(Boolean)));
+  }
+
+  // Twice as large, with the middle of the first panel in the middle.
+  function zoom() {
+    const on = box.classList.toggle("large");
+    large.setAttribute("aria-pressed", String(on));
+    const [panel] = Object.values(shown.panels);
+    const whole = box.querySelector(".picture").viewBox.baseVal;
+    box.scrollLeft = ((panel.x + panel.width / 2 - whole.x) / whole.width) * box.scrollWidth - box.clientWidth / 2;
+    box.scrollTop = (box.scrollHeight - box.clientHeight) / 2;
   }
 
   async function rules() {
@@ -118,7 +128,7 @@ export function table(main, token) {
     try {
       const found = await call(`rules?game=${encodeURIComponent(view.variant.split(" ")[0])}`);
       const parsed = new DOMParser().parseFromString(found.html, "text/html");
-      window.append(button("Close", "Close the rules", () => window.close()), ...parsed.body.children);
+      window.append(button("Close", "Close the rules", () => window.close()), el("h2", {}, "Rules"), ...parsed.body.children);
       window.addEventListener("close", () => window.remove());
       document.body.append(window);
       window.showModal();
@@ -144,12 +154,15 @@ export function table(main, token) {
     drawSeats(one);
     drawTools();
     analyser?.moved(one.ply);
-    for (const item of moves.children) {
-      const here = Number(item.dataset.ply) === one.ply;
-      item.classList.toggle("here", here);
-      if (here) moves.scrollTop = item.offsetTop - moves.offsetTop - moves.clientHeight / 2; // the page itself stays
-    }
-    if (live && !isReplay()) moves.scrollTop = moves.scrollHeight;
+    for (const item of moves.children) item.classList.toggle("here", Number(item.dataset.ply) === one.ply);
+    scrollMoves();
+  }
+
+  // The list shows the move before the position; the page itself stays.
+  function scrollMoves() {
+    const here = moves.querySelector(".here");
+    if (here) moves.scrollTop = here.offsetTop - moves.offsetTop - moves.clientHeight / 2;
+    else moves.scrollTop = shown.ply && !isReplay() ? moves.scrollHeight : 0;
   }
 
   // What a return stands for: 0 is a loss where all win or lose together, otherwise everybody's share.
@@ -171,7 +184,9 @@ export function table(main, token) {
     if (!one.mine) return;
     const apart = one.legal.filter((action) => !action.targets.length);
     const placed = one.legal.filter((action) => action.targets.length);
-    if (placed.length) choices.append(el("p", { class: "faint" }, apart.length ? "Click one of the marked places, or choose:" : "Click one of the marked places."));
+    const news = box.querySelector(".news") ? "Dashed: what has changed since your last decision." : "";
+    const clicks = placed.length ? (apart.length ? "Click one of the marked places, or choose:" : "Click one of the marked places.") : "";
+    if (news || clicks) choices.append(el("p", { class: "faint" }, [news, clicks].filter(Boolean).join(" ")));
     for (const action of apart) choices.append(actionButton(action));
     if (one.can_take_back) choices.append(button("Take back", "Take the half-made move back", takeBack, { class: "back" }));
     if (placed.length) {
@@ -185,13 +200,15 @@ export function table(main, token) {
     return el("button", { type: "button", class: "action", "data-action": action.id, onclick: () => play(action) }, action.label);
   }
 
-  function pick(actions) {
+  function pick(actions, target) {
     if (actions.length === 1) return play(actions[0]);
-    choices.replaceChildren(
-      el("p", {}, "Which one?"),
-      ...actions.map(actionButton),
-      button("Cancel", "Choose another place", () => offer(shown), { class: "back" }),
-    );
+    for (const one of box.querySelectorAll(".legal")) one.classList.toggle("picked", one.dataset.target === target.dataset.target);
+    const cancel = () => {
+      for (const one of box.querySelectorAll(".picked")) one.classList.remove("picked");
+      offer(shown);
+      target.focus({ preventScroll: true });
+    };
+    choices.replaceChildren(el("p", {}, "Which one?"), ...actions.map(actionButton), button("Cancel", "Choose another place", cancel, { class: "back" }));
     choices.querySelector("button").focus();
     return undefined;
   }
@@ -231,18 +248,32 @@ export function table(main, token) {
     }
   }
 
-  async function hint() {
-    say("thinking");
-    const count = view.count;
+  // What takes seconds shows that it goes on, on the button that began it.
+  async function busily(pressed, words, work) {
+    if (pressed.ariaBusy === "true") return;
+    const before_ = pressed.textContent;
+    pressed.ariaBusy = "true";
+    pressed.textContent = words;
+    say(words);
     try {
-      const found = await call("hint", { token, body: {} });
-      if (view.count !== count) return;
-      addShares(box, found.actions);
-      const best = found.actions.filter((action) => action.share >= 0.05).slice(0, 3);
-      tell(`Hint: ${best.map((action) => `${action.label} (${Math.round(100 * action.share)}%)`).join(", ")}`);
+      await work();
     } catch (error) {
       tell(error.message);
     }
+    pressed.ariaBusy = "false";
+    pressed.textContent = before_;
+  }
+
+  async function hint() {
+    const count = view.count;
+    const found = await call("hint", { token, body: {} });
+    if (view.count !== count) return;
+    addShares(box, found.actions);
+    const best = found.actions.filter((action) => action.share >= 0.05).slice(0, 3);
+    const words = `Hint: ${best.map((action) => `${action.label} (${Math.round(100 * action.share)}%)`).join(", ")}`;
+    document.getElementById("hint")?.remove();
+    choices.prepend(el("p", { id: "hint" }, words));
+    say(words);
   }
 
   // --- Replay ---
@@ -298,16 +329,24 @@ export function table(main, token) {
 
   function drawTools() {
     const items = [];
-    if (shown?.mine) items.push(button("Hint", "What an agent would do", hint));
-    items.push(button("Rules", "The rules on one page", rules), large, button("PNG", "Save this picture as PNG", () => save("png")), button("SVG", "Save this picture as SVG", () => save("svg")));
+    const saved = [button("PNG", "Save this picture as PNG", () => save("png")), button("SVG", "Save this picture as SVG", () => save("svg"))];
+    const thinking = (event) => busily(event.currentTarget, "Thinking…", hint);
+    const drawing = (form) => (event) => busily(event.currentTarget, "Drawing…", () => film(form));
+    if (shown?.mine) items.push(button("Hint", "What an agent would do", thinking));
+    items.push(button("Rules", "The rules on one page", rules), large);
     if (isReplay()) {
-      items.push(button("GIF", "Save the whole game as a moving picture", () => film("gif")), button("Page", "Save the game as a page that can be mailed", () => film("html")));
-      items.push(button("Record", "Save the game record", record), button("Play from here", "Start a game from this position", branch));
+      items.push(button("Play from here", "Start a game from this position", branch));
       items.push(button("Edit", "Set up a position from this one", () => withPosition((word) => (location.hash = `#/set/${word}`))));
       items.push(button("Copy link", "Copy a link to this position", () => withPosition((word) => copyText(`${location.origin}/#/p/${word}`))));
+      saved.push(button("GIF", "Save the whole game as a moving picture", drawing("gif")), button("Page", "Save the game as a page that can be mailed", drawing("html")));
+      saved.push(button("Record", "Save the game record", record));
       if (!analyser) analyser = analysis(judge, token, () => ({ view, shown }), jump, (actions, line) => (addShares(box, actions), addLine(box, line)));
     }
-    tools.replaceChildren(...items);
+    // Buttons stay while the same ones are wanted: one of them may be at work, or have the focus.
+    const names = [...items, ...saved].map((one) => one.title).join();
+    if (tools.dataset.names === names) return;
+    tools.dataset.names = names;
+    tools.replaceChildren(el("div", { class: "tools" }, ...items), el("div", { class: "tools" }, el("span", { class: "faint" }, "Save"), ...saved));
   }
 
   async function save(form) {
@@ -319,12 +358,7 @@ export function table(main, token) {
   }
 
   async function film(form) {
-    say("drawing");
-    try {
-      download(`game.${form}`, await call(`film?form=${form}`, { token }));
-    } catch (error) {
-      tell(error.message);
-    }
+    download(`game.${form}`, await call(`film?form=${form}`, { token }));
   }
 
   async function record() {
@@ -368,6 +402,8 @@ export function table(main, token) {
     width = box.clientWidth;
   };
   addEventListener("resize", watchWidth);
+  const watchList = new ResizeObserver(() => shown && scrollMoves()); // what stands above it grows and shrinks
+  watchList.observe(moves);
   listen();
   return () => {
     away.abort();
@@ -375,5 +411,6 @@ export function table(main, token) {
     analyser?.stop();
     document.removeEventListener("keydown", keys);
     removeEventListener("resize", watchWidth);
+    watchList.disconnect();
   };
 }
