@@ -373,6 +373,7 @@ def test_a_click_is_drawn_quickly(server, wide):
 
 
 def test_a_game_of_agents_is_watched_at_the_speed_chosen(server, wide):
+    wide.errors()  # of the tests before
     wide.driver.get("about:blank")
     wide.driver.get(server.address)
     wide.until("return document.querySelectorAll('#game option').length")

@@ -85,9 +85,11 @@ export function analysis(box, token, now, go, mark) {
       rows.replaceChildren();
       return mark([], []);
     }
-    const first = of(known[0]).get(ply);
-    mark(first.actions, first.line);
-    rows.replaceChildren(...known.map((judge) => opinion(judge, of(judge).get(ply))));
+    const strongest = known.at(-1);
+    const drawn = of(strongest).get(ply);
+    mark(drawn.actions, drawn.line);
+    const note = known.length > 1 ? el("p", { class: "faint" }, `On the picture: ${strongest}.`) : "";
+    rows.replaceChildren(note, ...known.map((judge) => opinion(judge, of(judge).get(ply))));
     return undefined;
   }
 
@@ -103,6 +105,7 @@ export function analysis(box, token, now, go, mark) {
       box_.append(el("p", {}, "The game is over."));
       return box_;
     }
+    if (entry.actions.every((action) => action.visits === null)) return box_; // its choice is its line
     const seats = view.players.length;
     const columns = view.cooperative ? ["Chance"] : view.players.map((_, i) => `Seat ${i}`);
     const head = el("tr", {}, ...["Move", "Visits", "Prior", ...columns].map((name) => el("th", { scope: "col" }, name)));

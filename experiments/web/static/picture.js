@@ -3,7 +3,7 @@
 import { svgElement } from "./chart.js";
 
 const NARROW = 620; // pixels, below which the panels of the picture stand one below the other
-const MOST_ENLARGED = 1.25; // of such a panel, so that the letters of a small one are not larger than all others
+const MOST_ENLARGED = 1.1; // of such a panel, so that the letters of a small one are not larger than all others
 
 const labels = new WeakMap(); // by box: what its targets were called when last drawn; what has changed flashes
 const turns = new WeakMap(); // by box: what they were called after the viewer's last decision; what has changed is marked
@@ -143,7 +143,8 @@ export function addLine(box, line) {
     for (const [target, steps] of numbers) {
       const place = picture.querySelector(`[data-target="${CSS.escape(target)}"]`);
       if (!place) continue;
-      const [x, y] = middle(place);
+      const [left, top, right, bottom] = edges(place);
+      const [x, y] = [left + 0.72 * (right - left), top + 0.72 * (bottom - top)]; // beside what is written in the middle
       for (const number of steps) at.set(number, [x, y]);
       svgElement("circle", { cx: x, cy: y, r: 9 }, group);
       svgElement("text", { x, y: y + 4, "font-size": 12, "text-anchor": "middle" }, group, steps.join(","));

@@ -40,7 +40,7 @@ export function table(main, token) {
   const judge = el("div", { class: "judge" });
   const tablets = el("div", { class: "seats", id: "seats" });
   const large = button("Zoom", "Larger picture", zoom, { "aria-pressed": "false" });
-  const side = el("aside", { class: "side", "aria-label": "The game" }, status, choices, tablets, tools, judge, el("h2", {}, "Moves"), moves);
+  const side = el("aside", { class: "side", "aria-label": "The game" }, status, choices, tablets, tools, el("h2", {}, "Moves"), moves, judge);
   main.append(el("h1", { class: "hidden" }, "Table"), el("div", { class: "table" }, el("div", { class: "stage" }, box, replay), side));
   let analyser = null;
 
