@@ -466,3 +466,15 @@ def test_a_record_is_dropped_on_any_page(server, wide, page):
     wide.run(DROP, finished("samurai_card").to_text(), "game.txt")
     wide.until("return location.hash.startsWith('#/t/') && document.querySelectorAll('#moves li').length > 10")
     assert len(wide.errors()) == 1  # Chromium notes the refusal
+
+
+def test_tables_are_remembered_with_who_sits_there(server, wide):
+    wide.errors()  # of the tests before
+    wide.open(server.address, server.new("samurai_card players=3", "person", "greedy", "person")["seats"][0])
+    table = Table.of_record(finished("samurai_card"))
+    server.server.add(table)
+    wide.open(server.address, table.watch)
+    wide.driver.get(f"{server.address}#/open")
+    names = wide.until("return [...document.querySelectorAll('.recent a')].map((one) => one.textContent)")
+    assert names[:2] == ["Samurai: The Card Game: a game", "Samurai: The Card Game: seat 0 with greedy, people"]
+    assert not wide.errors()

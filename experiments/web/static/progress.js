@@ -44,14 +44,14 @@ export function progress(main) {
 
   function draw(name, found) {
     const specs = found.agents.map((agent) => agent.spec);
-    const head = el("tr", {}, ...["agent", "rating", "a decision", ...specs.map((_, i) => `${i + 1}`)].map((text) => el("th", { scope: "col" }, text)));
+    const head = el("tr", {}, ...["agent", "rating", "a decision", ...specs.map((_, i) => `${i + 1}`)].map((text, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "aside" : null }, text)));
     const rows = found.agents.map((agent, i) =>
       el(
         "tr",
         {},
         el("th", { scope: "row" }, `${i + 1}  ${agent.spec}`),
-        el("td", {}, agent.rating),
-        el("td", {}, agent.time),
+        el("td", { class: "aside" }, agent.rating),
+        el("td", { class: "aside" }, agent.time),
         ...specs.map((other) => cell(name, found, agent.spec, other)),
       ),
     );

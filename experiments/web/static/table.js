@@ -84,8 +84,7 @@ export function table(main, token) {
       main.querySelector("h1").textContent = view.title;
       const { guests, fresh } = remembered().find((one) => one.token === token) ?? {};
       watched = view.viewer === null && view.players.every(Boolean) && (fresh || !view.over);
-      const seat = view.viewer === null ? "watching" : `seat ${view.viewer}`;
-      remember({ token, title: `${view.title}, ${seat}`, at: Date.now(), guests });
+      remember({ token, title: `${view.title}: ${company()}`, at: Date.now(), guests });
       if (guests) invite(guests);
       if (isReplay() && view.over) follow = false;
     }
@@ -100,6 +99,14 @@ export function table(main, token) {
     } else {
       show(view);
     }
+  }
+
+  // Who sits here, so that tables can be told apart: `seat 0 with greedy`, `greedy, random`.
+  function company() {
+    const all = view.players.map((player, seat) => (seat === view.viewer ? "" : player === "person" ? "people" : player || view.tags[`player${seat}`]));
+    const others = [...new Set(all.filter(Boolean))].join(", ");
+    if (view.viewer === null) return others || (view.count ? "a game" : "a position");
+    return `seat ${view.viewer}${others ? ` with ${others}` : ""}`;
   }
 
   function invite(guests) {
@@ -172,7 +179,8 @@ export function table(main, token) {
     tablets.replaceChildren(
       ...view.players.map((player, seat) => {
         const name = player === "person" ? (seat === view.viewer ? "you" : "a person") : player || view.tags[`player${seat}`] || "";
-        const result = one.returns ? ` · ${outcome(one.returns[seat])}` : "";
+        const thinks = view.viewer !== null && !one.over && seat === one.seat && player !== "person";
+        const result = one.returns ? ` · ${outcome(one.returns[seat])}` : thinks ? " · thinking" : "";
         const attributes = { class: seat === one.seat && !one.at_end ? `seat s${seat % 4} now` : `seat s${seat % 4}` };
         return el("span", attributes, `${seat} ${name}${result}`);
       }),
