@@ -76,13 +76,11 @@ function mark(box, names, word) {
   }
 }
 
+const panelAt = (panels, [x, y]) => Object.values(panels).findIndex((one) => x >= one.x && y >= one.y && x <= one.x + one.width && y <= one.y + one.height);
+
 // Dim what cannot be chosen, in the parts of the picture where something can.
 function dim(box, view) {
-  const panels = Object.values(view.panels);
-  const panelOf = (target) => {
-    const [x, y] = middle(target);
-    return panels.findIndex((one) => x >= one.x && y >= one.y && x <= one.x + one.width && y <= one.y + one.height);
-  };
+  const panelOf = (target) => panelAt(view.panels, middle(target));
   const lit = new Set([...box.querySelectorAll(".legal")].map(panelOf));
   for (const target of box.querySelectorAll(".clickable:not(.legal)")) target.classList.toggle("dim", lit.has(panelOf(target)));
 }
@@ -132,8 +130,9 @@ export function addShares(box, actions) {
   }
 }
 
-// A line of play: numbers on the places that it names, one after the other; those of one seat in a row are joined.
-export function addLine(box, line) {
+// A line of play: numbers on the places that it names, one after the other; those of one seat in a row are joined if they
+// lie in one panel: from a hand to the map, lines would cross all that stands between.
+export function addLine(box, line, panels) {
   for (const old of box.querySelectorAll(".line")) old.remove();
   const numbers = new Map();
   for (const [i, step] of line.entries()) for (const target of step.targets.slice(0, 1)) numbers.set(target, [...(numbers.get(target) || []), i + 1]);
@@ -151,7 +150,7 @@ export function addLine(box, line) {
     }
     for (const [i, step] of line.entries()) {
       const [from, to] = [at.get(i), at.get(i + 1)];
-      if (i === 0 || !from || !to || line[i - 1].seat !== step.seat) continue;
+      if (i === 0 || !from || !to || line[i - 1].seat !== step.seat || panelAt(panels, from) !== panelAt(panels, to)) continue;
       group.prepend(svgElement("line", { x1: from[0], y1: from[1], x2: to[0], y2: to[1] }));
     }
     if (at.size) picture.append(group);

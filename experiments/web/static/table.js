@@ -348,7 +348,7 @@ export function table(main, token) {
       items.push(button("Copy link", "Copy a link to this position", () => withPosition((word) => copyText(`${location.origin}/#/p/${word}`))));
       saved.push(button("GIF", "Save the whole game as a moving picture", drawing("gif")), button("Page", "Save the game as a page that can be mailed", drawing("html")));
       saved.push(button("Record", "Save the game record", record));
-      if (!analyser) analyser = analysis(judge, token, () => ({ view, shown }), jump, (actions, line) => (addShares(box, actions), addLine(box, line)));
+      if (!analyser) analyser = analysis(judge, token, () => ({ view, shown }), jump, (actions, line) => (addShares(box, actions), addLine(box, line, shown.panels)));
     }
     // Buttons stay while the same ones are wanted: one of them may be at work, or have the focus.
     const names = [...items, ...saved].map((one) => one.title).join();
