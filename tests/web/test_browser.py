@@ -439,8 +439,8 @@ def test_a_place_with_several_actions_is_marked_while_one_is_chosen(server, wide
 def test_a_hint_stands_beside_the_picture_until_a_decision(server, wide):
     token = server.new("samurai players=2 first_hand=random figure_setup=random", "person", "person")["seats"][0]
     wide.open(server.address, token)
-    wide.run("document.querySelector('[title=\"What an agent would do\"]').click()")
-    assert wide.run("return document.querySelector('[aria-busy=true]').textContent") == "Thinking…"
+    press = "const hint = document.querySelector('[title=\"What an agent would do\"]'); hint.click();"
+    assert wide.run(f"{press} return [hint.ariaBusy, hint.textContent]") == ["true", "Thinking…"]
     assert "%" in wide.until("return document.getElementById('hint')?.textContent")
     assert wide.run("return document.querySelectorAll('.share text').length") > 1
     assert wide.run("return document.querySelector('[aria-busy=true]')") is None
