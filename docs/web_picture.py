@@ -41,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             page.until("return !document.getElementById('analyse-game').disabled && document.querySelector('.curve')")
             page.run(f"document.querySelectorAll('#moves button')[{MOVE}].click()")
             page.until("return document.querySelector('.line')")
+            page.run("document.querySelector('.judge').scrollIntoView()")
             time.sleep(2.0)  # what has moved stops flashing
             image = Image.open(BytesIO(page.driver.get_screenshot_as_png())).convert("RGB")
         finally:

@@ -6,6 +6,8 @@ Opens the page in a browser. Tables are kept in a file, so that the server can b
 each of them.
 """
 
+import os
+import socket
 import threading
 import webbrowser
 from dataclasses import dataclass
@@ -66,6 +68,7 @@ def main(config: Config, console: Console | None = None) -> None:
     for folder in config.folders:
         if not folder.is_dir():
             raise ValueError(f"--folders names folders of runs and tournaments; {shown(str(folder), 120)} is none")
+    check_address(config.host, config.port)
     config.store.parent.mkdir(parents=True, exist_ok=True)
     hosts = LOCAL if config.host in LOCAL else ("*",)
     app = make_app(Settings(config.agents, config.store, config.processes, config.folders, hosts))
@@ -99,6 +102,20 @@ def connections() -> int:
         soft = wanted if hard < 0 else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     return CONNECTIONS if soft < 0 else min(CONNECTIONS, soft - FILES)
+
+
+def check_address(host: str, port: int) -> None:
+    """Refuse an address where the server cannot listen, before it announces one.
+
+    Raises:
+        ValueError: says why.
+    """
+    try:
+        socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except OSError as error:
+        number = error.errno or 0  # below 0 if the name of the host is not known
+        reason = (os.strerror(number) if number > 0 else str(error.strerror)).lower()
+        raise ValueError(f"cannot listen on {shown(host)}, port {port}: {reason}; --port names another") from None
 
 
 def check_agent(spec: str) -> None:

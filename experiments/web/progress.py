@@ -110,7 +110,7 @@ def games_of(folder: Path, one: str, other: str) -> list[dict[str, float]]:
     for deal, shares in sorted(results.matchups[pair].deals.items()):
         for seat, share in enumerate(shares):
             games.append({"deal": deal, "seat": 1 - seat if turned else seat, "share": 1 - share if turned else share})
-    return games
+    return sorted(games, key=lambda game: (game["deal"], game["seat"]))
 
 
 def game_of(folder: Path, one: str, other: str, deal: int, seat: int) -> tuple[Variant, list[str], int]:

@@ -210,9 +210,9 @@ class Table:
         return start
 
     def moves(self, viewer: int | None) -> list[dict[str, object]]:
-        """Each whole move as a seat may know it: `seat`, `text`, and `ply`, the decisions after it.
+        """Each whole move as a seat may know it: `seat`, `text`, `words`, and `ply`, the decisions after it.
 
-        A half-made move of another seat is left out; a secret one has no text until the game is over.
+        A half-made move of another seat is left out; a secret one has no text and no words until the game is over.
         """
         found, start = [], 0
         for ply in range(1, len(self.actions) + 1):
@@ -222,9 +222,11 @@ class Table:
             before = self.positions[start]
             own = viewer is None or viewer == before.seat or self.position.over
             if whole or own:
-                hidden = not own and self.variant.game.secret(before.state)
-                text = "" if hidden else self.variant.game.format_move(before.state, self.actions[start:ply])
-                found.append({"seat": before.seat, "text": text, "ply": ply})
+                game, actions = self.variant.game, self.actions[start:ply]
+                text = words = ""
+                if own or not game.secret(before.state):
+                    text, words = game.format_move(before.state, actions), game.move_words(before.state, actions)
+                found.append({"seat": before.seat, "text": text, "words": words, "ply": ply})
             start = ply
         return found
 

@@ -118,6 +118,11 @@ def no_summary() -> str:
     return ""
 
 
+def no_words(before: np.void, actions: list[int]) -> str:
+    """Return nothing: the notation of a move says it all."""
+    return ""
+
+
 def no_invariants(states: np.ndarray) -> Iterable[tuple[str, np.ndarray]]:
     """Report no broken invariant: no field follows from others."""
     return ()
@@ -144,6 +149,8 @@ class Game:
         scene: (state, viewing seat or None for all, last actions) -> shapes to draw, see `samurai_env.display`.
         text: (state, viewing seat or None for all) -> the position as text for a terminal.
         rules_summary: () -> the rules on one page, with the notation of moves.
+        move_words: (state before the move, action ids of the move) -> what the seat does, as a phrase for readers, such
+            as `lays samurai 2 on c09r15`; tells no more than `format_move`. Empty if that says it all.
         secret: (state before the move) -> whether the move is hidden from the other seats.
         settings: (number of players, options) -> values of further state fields that the options set.
         describe_results: states (n,) of finished games -> further results for the environments' `info`: arrays (n,) by
@@ -172,6 +179,7 @@ class Game:
     scene: Callable[..., Any]
     text: Callable[..., str]
     rules_summary: Callable[[], str] = no_summary
+    move_words: Callable[[np.void, list[int]], str] = no_words
     secret: Callable[[np.void], bool] = lambda state: False
     settings: Callable[[int, Mapping[str, Any]], Mapping[str, Any]] = no_settings
     describe_results: Callable[[np.ndarray], dict[str, np.ndarray]] = no_results

@@ -260,7 +260,7 @@ def _figures_problem(state: np.void) -> str | None:
         if closed and stand and not (at_the_end and stand == place.size):
             return f"{town} is surrounded, so its figures are captured"
         if not closed and stand != place.size:
-            return f"{town} is not surrounded, so it has figures as many as it is for: {place.size}, not {stand}"
+            return f"{town} is not surrounded, so all its figures still stand there: {place.size}, not {stand}"
     if not within or at_the_end or ENDINGS[state["ending"]] == "at_once":  # else the last turn is played out
         for figure, name in enumerate(FIGURES):
             if not standing[figure]:

@@ -370,3 +370,111 @@ def test_a_click_is_drawn_quickly(server, wide):
         )
     print("a click takes", sorted(times)[2], "ms")
     assert sorted(times)[2] < 2000
+
+
+def test_a_game_of_agents_is_watched_at_the_speed_chosen(server, wide):
+    wide.errors()  # of the tests before
+    wide.driver.get("about:blank")
+    wide.driver.get(server.address)
+    wide.until("return document.querySelectorAll('#game option').length")
+    wide.run(
+        "const game = document.getElementById('game'); game.value = 'samurai_card';"
+        "game.dispatchEvent(new Event('change'));"
+        "const seat = document.getElementById('seat-0'); seat.value = 'greedy';"
+        "seat.dispatchEvent(new Event('change'));"
+    )
+    assert wide.run("return document.querySelector('.big').textContent") == "Watch the game"
+    wide.run("document.querySelector('.big').click()")
+    ply, run = "Number(document.getElementById('ply').value)", "document.getElementById('run').textContent"
+    wide.until("return document.getElementById('ply')?.max > 20")  # the agents are far ahead
+    assert wide.run(f"return [{ply} < 20, {run}]") == [True, "Pause"]
+    wide.until(f"return {ply} > 0")
+    wide.run("document.querySelector('[aria-label^=Forward]').click()")  # whoever steps wants to look
+    assert wide.run(f"return {run}") == "Play"
+    at = wide.until(f"return {ply}")
+    time.sleep(2)
+    assert wide.run(f"return {ply}") <= at + 4
+    assert not wide.errors()
+
+
+def test_what_has_changed_since_the_own_turn_is_marked_until_the_next_decision(server, wide):
+    tokens = server.new("samurai players=3 first_hand=random figure_setup=random", *["person"] * 3)["seats"]
+
+    def turn(token):
+        """One tile and the end of the turn."""
+        places = 0
+        while (view := server.call("view", token))["mine"]:
+            ends = [action["id"] for action in view["legal"] if action["name"] == "end"]
+            action = ends[0] if ends else view["legal"][0]["id"]
+            places += view["legal"][0]["label"].startswith("put ")
+            server.call("play", token, {"action": action, "count": view["count"]})
+        return places
+
+    wide.open(server.address, tokens[0])
+    turn(tokens[0])
+    wide.until("return !document.getElementById('status').textContent.startsWith('Your turn')")
+    assert turn(tokens[1]) + turn(tokens[2]) >= 2
+    wide.until("return document.getElementById('status').textContent.startsWith('Your turn')")
+    marked = wide.run("return [...document.querySelectorAll('.news')].map((one) => one.dataset.target)")
+    assert len(marked) >= 2
+    assert not [name for name in marked if name.startswith("hand")]
+    assert "since your last decision" in wide.run("return document.getElementById('choices').textContent")
+    wide.run("document.querySelector('.legal').dispatchEvent(new MouseEvent('click', { bubbles: true }))")
+    wide.until("return !document.querySelector('.news')")
+    assert not wide.errors()
+
+
+def test_a_place_with_several_actions_is_marked_while_one_is_chosen(server, wide):
+    token = server.new("samurai players=2 first_hand=random", "person", "person")["seats"][0]
+    wide.open(server.address, token)
+    place = wide.until("return document.querySelector('#board .legal[data-target^=c]')?.dataset.target")
+    click = "document.querySelector(`.legal[data-target=${arguments[0]}]`).dispatchEvent(new MouseEvent('click'))"
+    wide.run(click, place)
+    assert wide.run("return document.querySelector('.picked').dataset.target") == place
+    wide.run("document.querySelector('#choices .back').click()")
+    assert wide.run("return document.querySelector('.picked')") is None
+    assert wide.run("return document.activeElement.dataset.target") == place
+
+
+def test_a_hint_stands_beside_the_picture_until_a_decision(server, wide):
+    token = server.new("samurai players=2 first_hand=random figure_setup=random", "person", "person")["seats"][0]
+    wide.open(server.address, token)
+    press = "const hint = document.querySelector('[title=\"What an agent would do\"]'); hint.click();"
+    assert wide.run(f"{press} return [hint.ariaBusy, hint.textContent]") == ["true", "Thinking…"]
+    assert "%" in wide.until("return document.getElementById('hint')?.textContent")
+    assert wide.run("return document.querySelectorAll('.share text').length") > 1
+    assert wide.run("return document.querySelector('[aria-busy=true]')") is None
+    wide.run("document.querySelector('.legal').dispatchEvent(new MouseEvent('click', { bubbles: true }))")
+    wide.until("return !document.getElementById('hint') && !document.querySelector('.share')")
+
+
+DROP = """
+const files = new DataTransfer();
+files.items.add(new File([arguments[0]], arguments[1], { type: 'text/plain' }));
+for (const kind of ['dragover', 'drop'])
+  document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: files, bubbles: true, cancelable: true }));
+"""
+
+
+@pytest.mark.parametrize("page", ["#/", "#/results", "#/set"])
+def test_a_record_is_dropped_on_any_page(server, wide, page):
+    wide.driver.get("about:blank")
+    wide.driver.get(f"{server.address}{page}")
+    wide.until("return document.getElementById('main').childElementCount")
+    wide.run(DROP, "no record\n", "notes.txt")
+    assert wide.until("return document.querySelector('.toast')?.textContent").startswith("notes.txt: line 1: ")
+    wide.run(DROP, finished("samurai_card").to_text(), "game.txt")
+    wide.until("return location.hash.startsWith('#/t/') && document.querySelectorAll('#moves li').length > 10")
+    assert len(wide.errors()) == 1  # Chromium notes the refusal
+
+
+def test_tables_are_remembered_with_who_sits_there(server, wide):
+    wide.errors()  # of the tests before
+    wide.open(server.address, server.new("samurai_card players=3", "person", "greedy", "person")["seats"][0])
+    table = Table.of_record(finished("samurai_card"))
+    server.server.add(table)
+    wide.open(server.address, table.watch)
+    wide.driver.get(f"{server.address}#/open")
+    names = wide.until("return [...document.querySelectorAll('.recent a')].map((one) => one.textContent)")
+    assert names[:2] == ["Samurai: The Card Game: a game", "Samurai: The Card Game: seat 0 with greedy, people"]
+    assert not wide.errors()

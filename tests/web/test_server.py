@@ -16,7 +16,7 @@ import pytest
 from experiments.web import server as web_server
 from experiments.web.app import STATIC
 from experiments.web.table import Table, TableError, packed_view
-from samurai_env import make_variant, parse_variant
+from samurai_env import game_names, make_variant, parse_variant
 from samurai_env.game_record import GameRecord
 from tests.web.served import served
 
@@ -107,9 +107,23 @@ def test_what_leaves_the_server_for_a_seat_depends_on_what_it_may_know(server, v
 def test_secret_moves_have_no_text_for_others(server):
     tokens = server.new("samurai players=2", "person", "person")["seats"]
     view = play_on(server, tokens, 1)
-    assert view["moves"] == [{"seat": 0, "text": view["moves"][0]["text"], "ply": 1}]
-    assert view["moves"][0]["text"].startswith("pick ")
-    assert server.call("view", tokens[1])["moves"] == [{"seat": 0, "text": "", "ply": 1}]
+    [move] = view["moves"]
+    assert move["text"].startswith("pick ")
+    assert move["words"].endswith(" into the first hand")
+    assert server.call("view", tokens[1])["moves"] == [{"seat": 0, "text": "", "words": "", "ply": 1}]
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_moves_are_told_in_words(name):
+    """Every move that has a text, whole or half made, has a phrase too."""
+    variant, rng = parse_variant(f"{name} players=2"), random.Random(3)
+    table = Table.new(variant, ["person"] * 2, 3)
+    while not table.position.over:
+        table.play(table.position.seat, rng.choice(table.position.legal_actions()), len(table.actions))
+        assert all(move["words"] for move in table.moves(table.position.seat) if move["text"])
+    moves = table.moves(None)
+    assert len({move["words"] for move in moves}) > 5
+    assert not [move for move in moves if "{" in move["words"] or "None" in move["words"]]
 
 
 def test_a_chosen_card_is_not_told_until_it_lies(server):
@@ -417,3 +431,13 @@ def test_no_game_is_named_in_the_code_of_the_page():
         if path.suffix in (".py", ".js", ".html", ".css"):
             source = path.read_text(encoding="utf-8").replace("samurai_env", "").replace("samurai-env", "").lower()
             assert not any(word in source for word in ("samurai", "spirit", "helmet", "buddha", "hex")), path.name
+
+
+def test_an_address_in_use_is_said_before_one_is_announced():
+    from experiments.web.__main__ import check_address
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ValueError, match=f"port {port}: address already in use; --port"):
+            check_address("127.0.0.1", port)
+    check_address("127.0.0.1", 0)

@@ -16,10 +16,11 @@ export function analysis(box, token, now, go, mark) {
   const all = el("button", { type: "button", id: "analyse-game", onclick: () => work([0, ...now().view.moves.map((move) => move.ply)]) }, "Whole game");
   const stop = el("button", { type: "button", id: "stop", hidden: true, onclick: halt }, "Stop");
   const progress = el("progress", { max: 1, value: 0, hidden: true, "aria-label": "Positions analysed" });
+  const count = el("p", { class: "faint", id: "analysed", hidden: true });
   const seat = el("select", { id: "chance-of", "aria-label": "Whose chance to win", hidden: true, onchange: plot });
   const rows = el("div", { class: "rows" });
   const chart = el("div", { id: "chances" });
-  box.append(el("h2", {}, "Analysis"), judges, el("div", { class: "tools" }, one, all, stop, seat), progress, chart, rows);
+  box.append(el("h2", {}, "Analysis"), judges, el("div", { class: "tools" }, one, all, stop, seat), progress, count, chart, rows);
   call("offers").then((offers) => {
     const offered = offers.agents.filter((name) => name !== "random");
     for (const agent of offered) {
@@ -39,10 +40,14 @@ export function analysis(box, token, now, go, mark) {
     const asked = chosen();
     if (!asked.length) return tell("choose a judge");
     working = one.disabled = all.disabled = true;
-    stop.hidden = progress.hidden = false;
+    stop.hidden = progress.hidden = count.hidden = false;
     const tasks = asked.flatMap((judge) => plies.filter((ply) => !of(judge).has(ply)).map((ply) => [judge, ply]));
     let done = 0;
-    progress.value = 0;
+    const report = () => {
+      progress.value = done / tasks.length;
+      count.textContent = `${done} of ${tasks.length} ${tasks.length === 1 ? "position" : "positions"}${asked.length > 1 ? `, for ${asked.length} judges together` : ""}`;
+    };
+    report();
     try {
       // Two at a time, as many as a server of the usual size can think about at once.
       const queue = tasks[Symbol.iterator]();
@@ -50,7 +55,8 @@ export function analysis(box, token, now, go, mark) {
       const next = async () => {
         for (const [judge, ply] of queue) {
           of(judge).set(ply, await call("analyse", { token, body: { ply, judge }, signal }));
-          progress.value = ++done / tasks.length;
+          done += 1;
+          report();
           if (plies.length > 1 && done % 4 === 0) plot();
         }
       };
@@ -60,7 +66,7 @@ export function analysis(box, token, now, go, mark) {
       halt();
     }
     working = one.disabled = all.disabled = false;
-    stop.hidden = progress.hidden = true;
+    stop.hidden = progress.hidden = count.hidden = true;
     if (plies.length > 1) plot();
     list(now().shown.ply);
     return undefined;
@@ -79,9 +85,11 @@ export function analysis(box, token, now, go, mark) {
       rows.replaceChildren();
       return mark([], []);
     }
-    const first = of(known[0]).get(ply);
-    mark(first.actions, first.line);
-    rows.replaceChildren(...known.map((judge) => opinion(judge, of(judge).get(ply))));
+    const strongest = known.at(-1);
+    const drawn = of(strongest).get(ply);
+    mark(drawn.actions, drawn.line);
+    const note = known.length > 1 ? el("p", { class: "faint" }, `On the picture: ${strongest}.`) : "";
+    rows.replaceChildren(note, ...known.map((judge) => opinion(judge, of(judge).get(ply))));
     return undefined;
   }
 
@@ -97,6 +105,7 @@ export function analysis(box, token, now, go, mark) {
       box_.append(el("p", {}, "The game is over."));
       return box_;
     }
+    if (entry.actions.every((action) => action.visits === null)) return box_; // its choice is its line
     const seats = view.players.length;
     const columns = view.cooperative ? ["Chance"] : view.players.map((_, i) => `Seat ${i}`);
     const head = el("tr", {}, ...["Move", "Visits", "Prior", ...columns].map((name) => el("th", { scope: "col" }, name)));
@@ -145,11 +154,19 @@ export function analysis(box, token, now, go, mark) {
           marks: drops.filter((move) => move.seat === i || view.cooperative).map((move) => [move.ply, move.at, move.text]),
         });
       for (const move of drops)
-        items.push(el("li", {}, el("button", { type: "button", class: "link", title: "Go to the position before this move", onclick: () => go(move.before) }, `${several ? `${judge}: ` : ""}seat ${move.seat}: ${move.text} (−${Math.round(100 * move.drop)} points; the judge would ${move.better})`)));
+        items.push({ ...move, judge: several ? judge : "the judge" });
     }
+    items.sort((a, b) => b.drop - a.drop);
     const label = `Chance to win over the game, judged by ${shownJudges.join(" and ")}`;
-    chart.replaceChildren(lines(series, { label, pick: (ply) => go(nearest(ply)), most: view.count, now: shown.ply, x: "decisions" }), items.length ? el("p", {}, "Largest drops of the mover's chance:") : "", el("ol", { class: "plain drops" }, ...items));
+    chart.replaceChildren(lines(series, { label, pick: (ply) => go(nearest(ply)), most: view.count, now: shown.ply, x: "decisions" }), items.length ? el("p", {}, "Largest drops of the mover's chance, in points of 100:") : "", el("ol", { class: "plain drops" }, ...items.map(dropItem)));
     return undefined;
+  }
+
+  function dropItem(move) {
+    const what = el("span", { class: "what" }, `seat ${move.seat}: ${move.words || move.text}`);
+    const points = el("span", { class: "points" }, ` −${Math.round(100 * move.drop)}`);
+    const better = el("span", { class: "faint" }, ` ${move.judge} would ${move.better}`);
+    return el("li", {}, el("button", { type: "button", class: "link", title: "Go to the position before this move", onclick: () => go(move.before) }, what, points, better));
   }
 
   function nearest(ply) {

@@ -19,6 +19,7 @@ export function say(words) {
 
 export function tell(words) {
   say(words);
+  document.querySelector(".toast")?.remove(); // the newest is read, not what lies on top of others
   const note = el("div", { class: "toast" }, words);
   document.body.append(note);
   setTimeout(() => note.remove(), 6000);

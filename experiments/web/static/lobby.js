@@ -11,6 +11,7 @@ export function lobby(main) {
   const number = el("select", { id: "players", onchange: () => seats() });
   const options = el("div", { class: "fields" });
   const places = el("div", { class: "fields", id: "seats" });
+  const begin = el("button", { class: "big", type: "submit" }, "Start the game");
   main.append(el("div", { class: "lobby" }, form, el("div", {}, recordCard(), recentCard())));
   let offers = null;
   call("offers").then(
@@ -23,7 +24,7 @@ export function lobby(main) {
         places,
         el("details", {}, el("summary", {}, "Rules and options"), options),
         el("p", { class: "faint" }, "Ratings are the leaderboard's (greedy is 0), times are of one decision there."),
-        el("button", { class: "big", type: "submit" }, "Start the game"),
+        begin,
       );
       choose();
     },
@@ -35,7 +36,7 @@ export function lobby(main) {
     number.replaceChildren(...game().players.map((n) => el("option", { value: n }, String(n))));
     if (game().players.includes(2)) number.value = 2;
     options.replaceChildren(
-      ...game().options.map((option) => {
+      ...game().options.filter((option) => option.values.length > 1).map((option) => {
         const select = el("select", { id: `option-${option.name}`, "data-option": option.name });
         for (const value of option.values)
           select.append(el("option", { value, selected: value === option.default }, value.replaceAll("_", " ")));
@@ -50,10 +51,16 @@ export function lobby(main) {
         const select = el("select", { id: `seat-${seat}`, class: "seat" }, el("option", { value: PERSON }, "a person"));
         for (const agent of offers.agents) select.append(el("option", { value: agent }, agent));
         select.value = seat === 0 ? PERSON : opponent(offers.agents);
+        select.addEventListener("change", name);
         return field(`Seat ${seat}`, select);
       }),
     );
+    name();
     measure();
+  }
+  function name() {
+    const people = [...places.querySelectorAll("select")].some((select) => select.value === PERSON);
+    begin.textContent = people ? "Start the game" : "Watch the game";
   }
   function variant() {
     const words = [game().name, `players=${number.value}`];
@@ -91,7 +98,8 @@ export function open(made, title, replace = false) {
   made.seats.forEach((token, seat) => {
     if (token) remember({ token, title: `${title}, seat ${seat}`, at: Date.now(), guests: people > 1 ? made.seats : null });
   });
-  if (made.watch) remember({ token: made.watch, title: `${title}, watching`, at: Date.now() });
+  const fresh = made.players.every(Boolean); // agents begin now; a record has been played
+  if (made.watch) remember({ token: made.watch, title: `${title}, watching`, at: Date.now(), fresh });
   const hash = `#/t/${own >= 0 ? made.seats[own] : made.watch}`;
   if (replace) location.replace(hash); // so that Back leads to what was before
   else location.hash = hash;
@@ -106,34 +114,42 @@ export function opener(main) {
 
 function recordCard() {
   const file = el("input", { type: "file", id: "file", accept: ".txt,text/plain", onchange: () => take(file.files[0]) });
-  const card = el(
+  return el(
     "section",
-    { class: "card drop" },
+    { class: "card" },
     el("h2", {}, "Open a game record"),
-    el("p", {}, "Choose a file, or drop it here: replay it, and have it analysed."),
+    el("p", {}, "Choose a file, or drop it anywhere on a page: replay it, and have it analysed."),
     el("label", { for: "file", class: "quiet" }, "Game record"),
     file,
   );
-  card.addEventListener("dragover", (event) => {
+}
+
+// Records may be dropped on every page; elsewhere the browser would leave the page to show the file.
+export function acceptDrops() {
+  const over = (on) => document.body.classList.toggle("over", on);
+  document.addEventListener("dragover", (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
-    card.classList.add("over");
+    over(true);
   });
-  card.addEventListener("dragleave", () => card.classList.remove("over"));
-  card.addEventListener("drop", (event) => {
+  document.addEventListener("dragleave", (event) => event.relatedTarget || over(false));
+  document.addEventListener("drop", (event) => {
+    over(false);
+    if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
-    card.classList.remove("over");
     take(event.dataTransfer.files[0]);
   });
-  async function take(chosen) {
-    if (!chosen) return;
-    if (chosen.size > 2 ** 20) return tell("a game record has at most 1 MB");
-    try {
-      open(await call("records", { text: await chosen.text() }), chosen.name);
-    } catch (error) {
-      tell(`${chosen.name}: ${error.message}`);
-    }
+}
+
+async function take(chosen) {
+  if (!chosen) return;
+  if (chosen.size > 2 ** 20) return tell(`${chosen.name}: a game record has at most 1 MB`);
+  try {
+    open(await call("records", { text: await chosen.text() }), chosen.name);
+  } catch (error) {
+    tell(`${chosen.name}: ${error.message}`);
   }
-  return card;
+  return undefined;
 }
 
 function recentCard() {
@@ -141,9 +157,9 @@ function recentCard() {
   if (!tables.length) return null;
   const items = tables.slice(0, 10).map((one) => {
     const when = new Date(one.at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
-    return el("li", {}, el("a", { href: `#/t/${one.token}` }, one.title), el("span", { class: "faint" }, ` ${when}`));
+    return el("li", {}, el("a", { href: `#/t/${one.token}` }, one.title), el("span", { class: "faint" }, when));
   });
-  return el("section", { class: "card" }, el("h2", {}, "Your tables"), el("ul", { class: "plain" }, ...items));
+  return el("section", { class: "card" }, el("h2", {}, "Your tables"), el("ul", { class: "plain recent" }, ...items));
 }
 
 export function field(label, control, help) {

@@ -1,7 +1,7 @@
 // Which page is shown: #/ the lobby, #/open a record, #/t/TOKEN a table, #/set[/POSITION] a position to be set up,
 // #/p/POSITION a position to be analysed, #/results tournaments and training.
 
-import { lobby, opener } from "./lobby.js";
+import { acceptDrops, lobby, opener } from "./lobby.js";
 import { progress } from "./progress.js";
 import { position, setup } from "./setup.js";
 import { table } from "./table.js";
@@ -43,5 +43,6 @@ theme.addEventListener("click", () => {
   paint(dark);
 });
 
+acceptDrops();
 addEventListener("hashchange", route);
 route();

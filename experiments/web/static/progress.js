@@ -44,14 +44,14 @@ export function progress(main) {
 
   function draw(name, found) {
     const specs = found.agents.map((agent) => agent.spec);
-    const head = el("tr", {}, ...["agent", "rating", "a decision", ...specs.map((_, i) => `${i + 1}`)].map((text) => el("th", { scope: "col" }, text)));
+    const head = el("tr", {}, ...["agent", "rating", "a decision", ...specs.map((_, i) => `${i + 1}`)].map((text, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "aside" : null }, text)));
     const rows = found.agents.map((agent, i) =>
       el(
         "tr",
         {},
         el("th", { scope: "row" }, `${i + 1}  ${agent.spec}`),
-        el("td", {}, agent.rating),
-        el("td", {}, agent.time),
+        el("td", { class: "aside" }, agent.rating),
+        el("td", { class: "aside" }, agent.time),
         ...specs.map((other) => cell(name, found, agent.spec, other)),
       ),
     );
@@ -80,14 +80,16 @@ export function progress(main) {
       const found = await call(`games?${new URLSearchParams({ name, one, other })}`, { signal: away.signal });
       const again_ = found.offered ? "A click plays the game again on its deal, by the same agents; their choices follow from its seed." : "To play these games again, start the server with both agents after --agents.";
       const list = found.games.slice(0, 200).map((game) =>
-        el("li", {}, el("button", { type: "button", class: "link", disabled: !found.offered, onclick: () => again({ name, one, other, deal: game.deal, seat: game.seat }) }, `deal ${game.deal}, seat ${game.seat}: ${Math.round(100 * game.share)}%`)),
+        el("li", {}, el("button", { type: "button", class: "link", disabled: !found.offered, onclick: () => again({ name, one, other, deal: game.deal, seat: game.seat }) }, `deal ${game.deal}, seat ${game.seat}: ${result(game.share)}`)),
       );
-      games.replaceChildren(el("h2", {}, `${one} against ${other}`), el("p", { class: "faint" }, again_), el("ol", { class: "games plain" }, ...list));
+      games.replaceChildren(el("h2", {}, `${one} against ${other}`), el("p", { class: "faint" }, `Seats and results are those of ${one}. ${again_}`), el("ol", { class: "games plain" }, ...list));
       games.scrollIntoView({ block: "nearest" });
     } catch (error) {
       if (error.name !== "AbortError") tell(error.message);
     }
   }
+
+  const result = (share) => (share === 1 ? "won" : share === 0 ? "lost" : `${Math.round(100 * share)}% of a win`);
 
   async function again(body) {
     try {

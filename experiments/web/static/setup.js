@@ -58,6 +58,7 @@ export function setup(main, word, startVariant) {
       show();
     } catch (error) {
       tell(error.message);
+      if (!shown && body.position) await load({ variant: games.value }); // a link that was cut off
     }
   }
 

@@ -7,7 +7,7 @@ from samurai_env.core.game import Game, Kernels, Option
 from samurai_env.core.jit import jit
 from samurai_env.games.board import actions, notation, observation
 from samurai_env.games.board.determinize import determinize
-from samurai_env.games.board.display import scene, text
+from samurai_env.games.board.display import move_words, scene, text
 from samurai_env.games.board.graph import graph
 from samurai_env.games.board.heuristics import policy, value
 from samurai_env.games.board.invariants import broken_invariants
@@ -98,6 +98,7 @@ GAME = Game(
         heuristic_value=value.heuristic_value,
     ),
     format_move=notation.format_move,
+    move_words=move_words.move_words,
     parse_move=notation.parse_move,
     forbid=forbid,
     graph=graph,

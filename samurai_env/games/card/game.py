@@ -7,7 +7,7 @@ from samurai_env.core.game import Game, Kernels
 from samurai_env.core.jit import jit
 from samurai_env.games.card import actions, notation, observation
 from samurai_env.games.card.determinize import determinize
-from samurai_env.games.card.display import scene, text
+from samurai_env.games.card.display import move_words, scene, text
 from samurai_env.games.card.graph import graph
 from samurai_env.games.card.heuristics import lookahead, policy, value
 from samurai_env.games.card.invariants import broken_invariants
@@ -79,6 +79,7 @@ GAME = Game(
         action_features=lookahead.action_features,
     ),
     format_move=notation.format_move,
+    move_words=move_words.move_words,
     parse_move=notation.parse_move,
     forbid=forbid,
     scene=scene.scene,

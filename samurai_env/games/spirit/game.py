@@ -6,7 +6,7 @@ from samurai_env.core.game import Game, Kernels
 from samurai_env.core.jit import jit
 from samurai_env.games.spirit import actions, notation, observation
 from samurai_env.games.spirit.determinize import determinize
-from samurai_env.games.spirit.display import scene, text
+from samurai_env.games.spirit.display import move_words, scene, text
 from samurai_env.games.spirit.heuristics import policy, value
 from samurai_env.games.spirit.invariants import broken_invariants
 from samurai_env.games.spirit.rules import options
@@ -78,6 +78,7 @@ GAME = Game(
         cut_off=cut_off,
     ),
     format_move=notation.format_move,
+    move_words=move_words.move_words,
     parse_move=notation.parse_move,
     forbid=options.forbid,
     scene=scene.scene,

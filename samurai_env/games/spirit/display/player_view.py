@@ -127,8 +127,13 @@ def title(state: np.void) -> str:
     return f"{n} samurai, {LEVELS[state['difficulty']]}, round {int(state['round'])} of {ROUNDS}"
 
 
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def village(state: np.void) -> list[tuple[str, str]]:
     """List the parts of the village and the sizes of the stacks, as names and values."""
+    raiders, intruders = (_count(int(state[f"{kind}s_left"]), kind) for kind in ("raider", "intruder"))
     backs = " ".join(f"{back}{int(count)}" for back, count in zip(BACKS, state["farmsteads"], strict=True))
     families = ", ".join(name for name, there in zip(FAMILIES, state["families"], strict=True) if there)
     discarded = int(np.sum(state["where"] == DISCARD_PILE))
@@ -136,10 +141,7 @@ def village(state: np.void) -> list[tuple[str, str]]:
         ("Barricades", f"{int(state['barricades'])} of {int(state['most_barricades'])}"),
         ("Farmsteads", f"{int(state['farmsteads'].sum())}  ({backs})"),
         ("Families", f"{int(state['families'].sum())}  ({families})"),
-        (
-            "Cards",
-            f"{int(state['raiders_left'])} raiders, {int(state['intruders_left'])} intruders, {discarded} discarded",
-        ),
+        ("Cards", f"{raiders}, {intruders}, {discarded} discarded"),
     ]
     if tokens := open_tokens(state):
         rows.append(("Open tokens", ", ".join(tokens)))

@@ -98,7 +98,7 @@ def _village(state: np.void, last: str, marked: int) -> list[Shape]:
     shapes: list[Shape] = [
         Text(x, y + 12, "Samurai Spirit", 22, TEXT, "left", True),
         Text(x + 190, y + 14, f"{player_view.title(state)}, decision {int(state['steps'])}", 13, FAINT_TEXT, "left"),
-        Text(x, y + 42, player_view.decision(state), 15, MARK, "left", True),
+        Text(x, y + 42, player_view.decision(state), 15, TEXT, "left", True),
     ]
     for i, (name, value) in enumerate(player_view.village(state)):
         shapes.append(Text(x, y + 66 + 17 * i, name, 12, FAINT_TEXT, "left"))
