@@ -30,18 +30,24 @@ ACCENT = Themed("accent", "#7b2cbf", "#d9a8ff")  # of pages: what is chosen, wha
 THEMED = (PAPER, PANEL, PANEL_EDGE, TEXT, FAINT_TEXT, PIECE_EDGE, ACCENT)
 INK, FAINT_INK = "#22262b", "#6a6f76"  # on pieces, which look the same in every theme
 MARK, MARK_EDGE = "#f0e442", "#22262b"  # the last move, the seat to move
-SEATS = (  # fill, ink on it, name
-    ("#0072b2", "#ffffff", "blue"),
-    ("#d55e00", "#ffffff", "vermilion"),
-    ("#cc79a7", "#22262b", "pink"),
-    ("#009e73", "#ffffff", "green"),
+SEATS = (  # fill, ink on it
+    ("#0072b2", "#ffffff"),  # blue
+    ("#d55e00", "#ffffff"),  # vermilion
+    ("#cc79a7", "#22262b"),  # pink
+    ("#009e73", "#ffffff"),  # green
+)
+SEAT_LINES = (  # the same as thin lines and text on the ground of pages
+    Themed("s0", "#0072b2", "#6cb8ea"),
+    Themed("s1", "#b34700", "#ff9a52"),
+    Themed("s2", "#a03d77", "#e6a6cb"),
+    Themed("s3", "#00734f", "#4fcca0"),
 )
 BLACK, GOLD, WHITE = "#2b2b2b", "#e9b53a", "#ffffff"  # helmets, buddhas, rice
 
 
 def css_variables(dark: bool = False) -> str:
-    """Declarations of the CSS variables `--NAME`, one for each of `THEMED`."""
-    return " ".join(f"--{color.name}: {color.dark if dark else color};" for color in THEMED)
+    """Declarations of the CSS variables `--NAME`, one for each of `THEMED` and `SEAT_LINES`."""
+    return " ".join(f"--{c.name}: {c.dark if dark else c};" for c in (*THEMED, *SEAT_LINES))
 
 
 def css_classes() -> str:

@@ -79,7 +79,7 @@ def slot(x: float, y: float, size: float) -> Shape:
 @remembered
 def tile(kind: int, seat: int, x: float, y: float, radius: float, note: str = "") -> tuple[Shape, ...]:
     """A tile that lies open: what it works on and how strongly, an inner ring if it is quick, and a short note."""
-    fill, ink, _ = SEATS[seat]
+    fill, ink = SEATS[seat]
     shapes: list[Shape] = [Polygon(hexagon(x, y, radius), fill, OUTLINE, max(1.0, 0.05 * radius))]
     shapes += _face(kind, x, y - (0.12 * radius if note else 0), radius, ink)
     if int(QUICK) >> kind & 1:
@@ -101,7 +101,7 @@ def _face(kind: int, x: float, y: float, radius: float, ink: str) -> list[Shape]
 
 def hidden_tile(seat: int, x: float, y: float, radius: float) -> list[Shape]:
     """A tile that lies face down."""
-    fill, ink, _ = SEATS[seat]
+    fill, ink = SEATS[seat]
     return [
         Polygon(hexagon(x, y, radius), fill, OUTLINE, max(1.0, 0.05 * radius)),
         Text(x, y, "?", 0.72 * radius, ink, bold=True),

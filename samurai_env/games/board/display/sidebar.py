@@ -59,7 +59,7 @@ def summary(state: np.void, viewer: int | None, last: str, x: float, y: float, w
 
 def card(player: player_view.Player, viewer: int | None, winners: int, x: float, y: float) -> list[Shape]:
     """All about one player."""
-    fill, ink, _ = SEATS[player.seat]
+    fill, ink = SEATS[player.seat]
     marked = player.to_move or player.won
     name = f"Seat {player.seat}" + (" (viewer)" if player.seat == viewer else "")
     note = "to move" if player.to_move else "" if not player.won else "wins" if winners == 1 else "shares the win"

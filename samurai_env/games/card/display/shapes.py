@@ -31,7 +31,7 @@ def stone(shape: int, x: float, y: float, half: float, edge: str = INK) -> list[
 
 def card(kind: int, seat: int, x: float, y: float, half: float, note: str = "") -> list[Shape]:
     """An influence card that lies open, with a short note."""
-    fill, ink, _ = SEATS[seat]
+    fill, ink = SEATS[seat]
     name, value = KIND_NAMES[kind]
     middle = y - (0.16 * half if note else 0)
     shapes: list[Shape] = [square(x, y, half, fill, INK, max(1.0, 0.05 * half))]
@@ -47,7 +47,7 @@ def card(kind: int, seat: int, x: float, y: float, half: float, note: str = "") 
 
 def hidden_card(seat: int, x: float, y: float, half: float) -> list[Shape]:
     """A card that lies face down."""
-    fill, ink, _ = SEATS[seat]
+    fill, ink = SEATS[seat]
     return [square(x, y, half, fill, INK, max(1.0, 0.05 * half)), Text(x, y, "?", 0.95 * half, ink, bold=True)]
 
 

@@ -37,7 +37,7 @@ def summary(state: np.void, viewer: int | None, last: str, x: float, y: float) -
 
 def player(seen: player_view.Player, viewer: int | None, winners: int, x: float, y: float) -> list[Shape]:
     """All about one player."""
-    fill, ink, _ = SEATS[seen.seat]
+    fill, ink = SEATS[seen.seat]
     name = f"Seat {seen.seat}" + (" (viewer)" if seen.seat == viewer else "")
     note = "to move" if seen.to_move else "" if not seen.won else "wins" if winners == 1 else "shares the win"
     drawn: list[Shape] = highlighted_box(x, y, WIDTH, PLAYER_HEIGHT) if seen.to_move or seen.won else []
