@@ -16,7 +16,8 @@ from samurai_env.position import Position
 
 REWARDS = ("result", "shaped")
 ILLEGAL_REWARD = -1.0  # for the seat whose illegal action ends a game, as in PettingZoo's classic games
-RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
+PICTURE_MODES = ("ansi", "svg", "rgb_array")  # of vector environments
+RENDER_MODES = (*PICTURE_MODES, "human")
 RESET_OPTIONS = ("reset_mask", "desynchronize")  # of vector environments
 
 
@@ -119,14 +120,14 @@ def check_fit(states: np.ndarray, num_envs: int, variant: Variant) -> None:
         raise ValueError(f"states of shape {states.shape} of this kind do not fit {num_envs} games of {variant.spec}")
 
 
-def check_render_mode(mode: str | None) -> None:
-    """Refuse a `render_mode` that there is not.
+def check_render_mode(mode: str | None, modes: tuple[str, ...] = RENDER_MODES) -> None:
+    """Refuse a `render_mode` that is none of `modes`.
 
     Raises:
         ValueError: names the value and what is allowed.
     """
     if mode is not None:
-        check_choice("render_mode", mode, RENDER_MODES)
+        check_choice("render_mode", mode, modes)
 
 
 def random_seed() -> int:

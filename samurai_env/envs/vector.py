@@ -22,7 +22,7 @@ from samurai_env.core.spin_threads import Worker
 from samurai_env.core.texts import shown
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.envs.common import (
-    RENDER_MODES,
+    PICTURE_MODES,
     REWARDS,
     check_choice,
     check_fit,
@@ -134,7 +134,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
     ) -> None:
         check_choice("reward", reward, REWARDS)
         check_choice("observation", observation, OBSERVATIONS)
-        check_render_mode(render_mode)
+        check_render_mode(render_mode, PICTURE_MODES)
         autoreset_mode = checked_autoreset_mode(autoreset_mode)
         num_envs, threads = checked_integer("num_envs", num_envs), checked_integer("threads", threads)
         if num_envs < 1 or threads < 1:
@@ -148,7 +148,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         self.encoding = self.variant.encoding_name(encoding)
         self.autoreset_mode = autoreset_mode
         self.metadata = {
-            "render_modes": list(RENDER_MODES),
+            "render_modes": list(PICTURE_MODES),
             "render_fps": 2,
             "autoreset_mode": self.autoreset_mode,
         }

@@ -709,7 +709,8 @@ def test_step_before_reset(variant) -> None:
         ({"encoding": "pixels"}, "has no encoding 'pixels'; it has"),
         ({"num_players": 99}, "players, not 99"),
         ({"observation": "text"}, "observation must be one of dict, box, not 'text'"),
-        ({"render_mode": "film"}, "render_mode must be one of "),
+        ({"render_mode": "film"}, "render_mode must be one of ansi, svg, rgb_array, not 'film'"),
+        ({"render_mode": "human"}, "render_mode must be one of ansi, svg, rgb_array, not 'human'"),
     ],
 )
 def test_wrong_arguments(variant, arguments, message) -> None:
