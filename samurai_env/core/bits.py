@@ -126,6 +126,19 @@ def spread(typing_context, word, count, row, start):
     return types.void(types.uint64, count, row, types.intp), code
 
 
+@intrinsic(prefer_literal=True)
+def store(typing_context, word, count, row, start):
+    """Write the lowest `count` (a literal: 1, 2, 4, 8) bytes of a `uint64` into a contiguous row of int8 at `start`."""
+    width = ir.IntType(8 * count.literal_value)
+
+    def code(context, builder, sig, args):
+        part = args[0] if width.width == 64 else builder.trunc(args[0], width)
+        builder.store(part, _entry(context, builder, sig.args[2], args[2:], width), align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, count, row, types.intp), code
+
+
 @intrinsic
 def eight(typing_context, row, start):
     """Eight entries of a contiguous row of int8 from `start` on as a `uint64`, the first one lowest."""
