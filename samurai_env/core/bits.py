@@ -1,6 +1,7 @@
 """Sets of small integers kept as the bits of `uint64` words: counting, picking, expanding to a mask."""
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
@@ -108,37 +109,112 @@ def first_missing(words, indices, skip):
     return -1
 
 
+@intrinsic(prefer_literal=True)
+def spread(typing_context, word, count, row, start):
+    """Write the lowest `count` bits of a `uint64` into a contiguous row of int8 from `start` on, as zeros and ones.
+
+    `count` is a literal, 8 or 64: a few vector instructions. Where fewer bits are meant, write what follows later.
+    """
+    width = ir.IntType(count.literal_value)
+
+    def code(context, builder, sig, args):
+        flags = builder.bitcast(builder.trunc(args[0], width), ir.VectorType(ir.IntType(1), width.width))
+        ones = ir.VectorType(ir.IntType(8), width.width)
+        builder.store(builder.zext(flags, ones), _entry(context, builder, sig.args[2], args[2:], ones), align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, count, row, types.intp), code
+
+
+@intrinsic(prefer_literal=True)
+def store(typing_context, word, count, row, start):
+    """Write the lowest `count` (a literal: 1, 2, 4, 8) bytes of a `uint64` into a contiguous row of int8 at `start`."""
+    width = ir.IntType(8 * count.literal_value)
+
+    def code(context, builder, sig, args):
+        part = args[0] if width.width == 64 else builder.trunc(args[0], width)
+        builder.store(part, _entry(context, builder, sig.args[2], args[2:], width), align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, count, row, types.intp), code
+
+
+@intrinsic
+def eight(typing_context, row, start):
+    """Eight entries of a contiguous row of int8 from `start` on as a `uint64`, the first one lowest."""
+
+    def code(context, builder, sig, args):
+        return builder.load(_entry(context, builder, sig.args[0], args, ir.IntType(64)), align=1)
+
+    return types.uint64(row, types.intp), code
+
+
+def _entry(context, builder, row, args, kind):
+    """The address of an entry of a row as one of another kind; `args` are row and index."""
+    if not row.is_c_contig:
+        raise TypeError(f"the row must be contiguous, not {row}")
+    data = context.make_array(row)(context, builder, args[0]).data
+    return builder.bitcast(builder.gep(data, [args[1]]), kind.as_pointer())
+
+
 @inlined
-def spread(word, out):
-    """Write the lowest bits of a word as int8 zeros and ones, as many as `out` has entries (at most 64)."""
-    for i in range(out.shape[0]):  # the compiler vectorizes this
-        out[i] = (word >> np.uint64(i)) & ONE
+def word_at(words, index):
+    """The 64 bits of a row of words from bit `index` on; zeros where the row ends."""
+    shift = np.uint64(index & 63)
+    return words[index >> 6] >> shift | (words[(index + 63) >> 6] << ONE) << (np.uint64(63) - shift)
 
 
 @inlined
 def expand(words, mask):
     """Write a row of words as int8 zeros and ones: `mask[i] = 1` where bit `i` is set."""
-    for index in range(words.shape[0]):
-        spread(words[index], mask[64 * index : 64 * index + 64])
+    size = mask.shape[0]
+    # The last block ends with the mask and overlaps the one before. Loops, not branches: after these numba counts
+    # references to arrays.
+    for index in range(0, size if size >= 64 else 0, 64):
+        start = min(index, size - 64)
+        spread(word_at(words, start), 64, mask, start)
+    for index in range(0, size if 8 <= size < 64 else 0, 8):
+        start = min(index, size - 8)
+        spread(words[0] >> np.uint64(start), 8, mask, start)
+    for index in range(size if size < 8 else 0):
+        mask[index] = has(words[0], index)
+
+
+BYTES, SIGNS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+
+
+@inlined
+def nth_byte(word, n):
+    """Index of the n-th (from 0) byte that is 1 of a word whose bytes are 0 or 1."""
+    sums = word * BYTES  # byte k: how many of the bytes 0 to k are 1
+    return np.int64(popcount(((np.uint64(128) + n) * BYTES - sums) & SIGNS))
 
 
 @jit
 def pick_each(masks, rng, actions):
     """The work of `pick_legal`; the first row that is not zeros and ones with at least a one, or -1."""
+    size = masks.shape[1]
+    whole = size & ~7
     for i in range(masks.shape[0]):
         row = masks[i]
-        legal, other = 0, False
-        for j in range(row.shape[0]):
-            legal += row[j]
-            other |= row[j] & ~1 != 0
-        if legal < 1 or other:
+        end = EMPTY  # what lies behind the last eight
+        for j in range(whole, size):
+            end |= np.uint64(np.uint8(row[j])) << np.uint64(8 * (j - whole))
+        legal, all_bits = popcount(end), end
+        for j in range(0, whole, 8):
+            legal += popcount(eight(row, j))
+            all_bits |= eight(row, j)
+        if legal == EMPTY or all_bits & ~BYTES != EMPTY:
             return i
-        rest = below(rng, legal)
-        j = -1
-        while rest >= 0:
-            j += 1
-            rest -= row[j]
-        actions[i] = j
+        rest, j, word = np.uint64(below(rng, legal)), 0, end
+        while j < whole:
+            word = eight(row, j)
+            if rest < popcount(word):
+                break
+            rest -= popcount(word)
+            j += 8
+            word = end
+        actions[i] = j + nth_byte(word, rest)
     return -1
 
 

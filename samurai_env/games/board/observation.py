@@ -123,8 +123,7 @@ def observe_flat(state, seat, out):
     at = FLAT[n]
     out[:] = 0
     for figure in range(3):
-        row = at.figures + figure * towns
-        spread(state.figures[figure], out[row : row + towns])
+        spread(state.figures[figure], 64, out, at.figures + figure * towns)
     for player in range(n):
         owner, row = (seat + player) % n, at.influence + 3 * towns * player
         copy_block(state.influence[owner], out, row)
@@ -138,7 +137,7 @@ def observe_flat(state, seat, out):
     movable = EMPTY
     for owner in range(n):
         movable |= state.movable[owner]
-    spread(movable, out[at.land_movable : at.land_movable + lands])
+    spread(movable, 64, out, at.land_movable)
     write_ships(state, seat, out, at.sea_strength, seas)
     copy_block(state.hand[seat], out, at.hand)
     for player in range(n):

@@ -6,12 +6,13 @@ each against determinization. The functions that write get `at`, the offsets of 
 where they write nothing.
 """
 
+from collections.abc import Callable, Iterable
 from functools import cache
 
 import numpy as np
 
-from samurai_env.core.bits import has
-from samurai_env.core.encoding import Block, Encoding, Entities, block_offsets
+from samurai_env.core.bits import EMPTY, ONE, has, spread, store
+from samurai_env.core.encoding import Block, Encoding, Entities, block_offsets, copy_block
 from samurai_env.core.jit import inlined, jit, scratch
 from samurai_env.games.card.actions import CELL0
 from samurai_env.games.card.rules.cards import (
@@ -132,8 +133,11 @@ def write_table(state, observer, out, at):
             out[at.top + shape] = state.village_stack[state.villages] >> shape & 1
         if state.phase == VILLAGE and state.villages + 1 < VILLAGES:
             out[at.next + shape] = state.village_stack[state.villages + 1] >> shape & 1
-    for below in range(state.villages, VILLAGES):
-        out[at.village_stack + state.village_stack[below] - 1] += 1
+    counts = EMPTY
+    for place in range(VILLAGES):  # all of them, so that the compiler makes vectors of it
+        below = np.uint64(place >= state.villages)
+        counts += below << np.uint64(8 * (state.village_stack[place] - 1))
+    store(counts, 8, out, at.village_stack)  # one entry too many, of the next block
     out[at.phase + state.phase] = 1
     out[at.last_round] = last_round(state)
     if state.phase == CELL and state.seat == observer:
@@ -180,14 +184,67 @@ def observe_flat(state, seat, out):
     n = state.hand.shape[0]
     at = FLAT[n]
     out[:] = 0
-    for village in range(state.villages):
-        write_village(state, seat, village, out, at, village)
-    for kind in range(KINDS):
-        out[at.hand + kind] = state.hand[seat, kind]
+    write_villages(state, seat, out, at)
+    copy_block(state.hand[seat], out, at.hand)
     for player in range(n):
         write_player(state, seat, player, out, at, player)
     write_table(state, seat, out, at)
     write_waiting(state, out, at)
+
+
+def _bytes(values: Iterable[int]) -> np.uint64:
+    """Up to eight small numbers as the bytes of a word, the first one lowest."""
+    return np.uint64(int.from_bytes(bytes(values), "little"))
+
+
+def _side_words(write: Callable[[int, int, int], list[int]]) -> np.ndarray:
+    """By number of players, observer and entry of the field `side`: the word of `write(n, player, kind)`; 0 if free."""
+    words = np.zeros((5, 4, 4 * KINDS + 1), np.uint64)
+    for n in (2, 3, 4):
+        for observer, owner, kind in np.ndindex(n, n, KINDS):
+            words[n, observer, 1 + KINDS * owner + kind] = _bytes(write(n, (owner - observer) % n, kind))
+    return words
+
+
+def _influence(n: int, player: int, kind: int) -> list[int]:
+    """The influence of a card, by shape, player."""
+    return (STRENGTH[kind][:, None] * (np.arange(n) == player)).ravel().tolist()
+
+
+# Entries of blocks as words.
+OWNER = _side_words(lambda n, player, kind: [i == player for i in range(n)])
+STRENGTHS = _side_words(lambda n, player, kind: STRENGTH[kind].tolist())[4, 0]  # the same for all
+INFLUENCE = _side_words(lambda n, player, kind: _influence(n, player, kind)[:8])
+MORE_INFLUENCE = _side_words(lambda n, player, kind: _influence(n, player, kind)[8:])
+SYMBOLS = np.array([_bytes(kind >> shape & 1 for shape in range(3)) for kind in range(8)])
+
+
+@inlined
+def write_villages(state, observer, out, at):
+    """Write the village blocks as `write_village` does: a store that spills is covered by that of the next village."""
+    n = state.hand.shape[0]
+    spread((ONE << np.uint64(state.villages)) - ONE, 64, out, at.laid)
+    for i in range(3):
+        after = state.free[i + 1] << np.uint64(64 - CELL0) if i < 2 else EMPTY
+        spread(state.free[i] >> np.uint64(CELL0) | after, 64, out, at.free + 64 * i)
+    for village in range(min(state.villages, VILLAGES - 1)):
+        out[at.place + 2 * village] = state.village_x[village]
+        out[at.place + 2 * village + 1] = state.village_y[village]
+        store(SYMBOLS[state.village_stack[village]], 4, out, at.symbols + 3 * village)
+        scored, influence, more = True, EMPTY, EMPTY
+        for side in range(4):
+            card, cell = state.side[village, side], 4 * village + side
+            scored &= card > 0
+            influence += INFLUENCE[n, observer, card]
+            more += MORE_INFLUENCE[n, observer, card]
+            store(OWNER[n, observer, card], 4, out, at.owner + n * cell)
+            store(STRENGTHS[card], 4, out, at.strength + 3 * cell)
+        out[at.scored + village] = scored
+        store(influence, 8, out, at.influence + 3 * n * village)
+        if n > 2:
+            store(more, 8, out, at.influence + 3 * n * village + 8)
+    if state.villages == VILLAGES:  # spills nothing
+        write_village(state, observer, VILLAGES - 1, out, at, VILLAGES - 1)
 
 
 # --- tokens: one row a village, then one a player, then one for the table ---
