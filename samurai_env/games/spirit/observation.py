@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 
+from samurai_env.core.bits import EMPTY, store
 from samurai_env.core.encoding import Block, Encoding, block_offsets
 from samurai_env.core.jit import inlined, jit
 from samurai_env.games.spirit.rules.cards import (
@@ -122,18 +123,34 @@ def _player_blocks(players: tuple[int, ...]) -> list[Block]:
     ]
 
 
-BITS = np.uint64(4)  # of a card's value in a packed line
-VALUE_BITS = np.uint64(15)
+BYTE, LAST_BYTE = np.uint64(8), np.uint64(56)
+TOKENS_OF = np.array([sum((tokens >> i & 1) << 8 * i for i in range(MOST)) for tokens in range(2**MOST)], np.uint64)
+ICONS_OF = np.stack(  # of a card's face: icons 0 to 7, and the last four
+    [
+        FACES[:, FIRST_ICON : FIRST_ICON + 8].copy().view("<u8")[:, 0],
+        FACES[:, FIRST_ICON + len(ICONS) - 4 : FIRST_ICON + len(ICONS)].copy().view("<u4")[:, 0].astype(np.uint64),
+    ],
+    1,
+)
 
 
 @inlined
 def line_values(state, seat):
-    """The values of the first cards of a combat line, four bits a card, the first card lowest."""
-    line, card = np.uint64(0), state.last[seat]
+    """The values of the first 16 cards of a combat line, a byte a card in two words, the first card lowest."""
+    first, then, card = EMPTY, EMPTY, state.last[seat]
     while card != NOTHING:  # from the last card on; what is shifted out lies beyond the first 16
-        line = (line << BITS) | np.uint64(VALUE[card])
+        then = then << BYTE | first >> LAST_BYTE
+        first = first << BYTE | np.uint64(VALUE[card])
         card = state.beneath[card]
-    return line
+    return first, then
+
+
+@inlined
+def write_tokens(tokens, out, start):
+    """Write a bit set of support tokens, seven entries, by two stores that overlap."""
+    word = TOKENS_OF[tokens]
+    store(word, 4, out, start)
+    store(word >> np.uint64(24), 4, out, start + MOST - 4)
 
 
 @inlined
@@ -152,17 +169,16 @@ def write_player(state, observer, player, out, at, row):
             out[at.in_kiai + row] = 1
     out[at.total + row] = min(state.total[seat], HIGHEST)
     out[at.kiai + row] = kiai_of(state, seat)
-    line = line_values(state, seat)
-    for k in range(LINE):
-        out[at.line + LINE * row + k] = (line >> (BITS * np.uint64(k))) & VALUE_BITS
-    for icon in range(len(ICONS)):
-        out[at.penalty + len(ICONS) * row + icon] = FACES[state.last[seat] + 1, FIRST_ICON + icon]
+    first, then = line_values(state, seat)
+    store(first, 8, out, at.line + LINE * row)
+    store(then, 4, out, at.line + LINE * row + 8)
+    store(ICONS_OF[state.last[seat] + 1, 0], 8, out, at.penalty + len(ICONS) * row)
+    store(ICONS_OF[state.last[seat] + 1, 1], 4, out, at.penalty + len(ICONS) * (row + 1) - 4)
     for symbol in range(len(SYMBOLS)):
         out[at.left + len(SYMBOLS) * row + symbol] = FACES[state.left[seat, symbol] + 1, 0]
     out[at.token_home + row] = (state.away >> samurai) & 1 == 0
-    for token in range(MOST):
-        out[at.borrowed + MOST * row + token] = (state.borrowed[seat] >> token) & 1
-        out[at.granted + MOST * row + token] = (state.granted[seat] >> token) & 1
+    write_tokens(state.borrowed[seat], out, at.borrowed + MOST * row)
+    write_tokens(state.granted[seat], out, at.granted + MOST * row)
 
 
 # --- The table ---
@@ -204,8 +220,7 @@ def _table_blocks(n: int) -> list[Block]:
 def write_table(state, observer, out, at):
     """Write the table blocks."""
     n = state.players
-    for token in range(MOST):
-        out[at.open_tokens + token] = (state.open_tokens >> token) & 1
+    write_tokens(state.open_tokens, out, at.open_tokens)
     out[at.barricades] = state.barricades
     out[at.most_barricades] = state.most_barricades
     for back in range(len(BACKS)):

@@ -27,7 +27,7 @@ from samurai_env.games.card.rules.kernels import (
     waiting_side,
 )
 from samurai_env.games.card.rules.scoring import influences
-from samurai_env.games.card.rules.topology import STEP_X, STEP_Y, VILLAGES, opposite
+from samurai_env.games.card.rules.topology import STEP_X, STEP_Y, VILLAGES
 from samurai_env.games.card.state import CARD, CELL
 
 # Parameters, by position: BIAS + e and SLOPE + e give control as 2 * sigmoid(bias + slope * lead) - 1 with
@@ -118,14 +118,23 @@ def add_village_gains(state, seat, cards, village, importances, control, gains):
 
 
 @jit
-def place_value(seat, sides, symbols, importances, parameters, n):
-    """Value of a new village, given its four sides and the probability that it shows each shape."""
-    total, free = parameters.weights[NEW_VILLAGE], free_sides(sides)
+def place_value(free, leads, symbols, importances, parameters):
+    """Value of a new village, given its free sides, the lead on it and the probability that it shows each shape."""
+    total = parameters.weights[NEW_VILLAGE]
     for shape in range(3):
         if symbols[shape] > 0.0:
-            lead = influence_lead(seat, influences(sides, shape), n)
-            total += symbols[shape] * importances[shape] * parameters.control[free, MAX_LEAD + lead]
+            total += symbols[shape] * importances[shape] * parameters.control[free, MAX_LEAD + leads[shape]]
     return total
+
+
+@jit
+def leads_on(seat, sides, n):
+    """`influence_lead` for each shape."""
+    return (
+        influence_lead(seat, influences(sides, 0), n),
+        influence_lead(seat, influences(sides, 1), n),
+        influence_lead(seat, influences(sides, 2), n),
+    )
 
 
 # --- What is known of the village cards ---
@@ -184,23 +193,33 @@ def cell_surroundings(state, seat, cell, around):
 
 
 @jit
-def new_villages_value(state, seat, kind, due, around, known, importances, parameters):
-    """Value of the new villages that a card of this kind brings; the arguments are those of `write_gains`."""
+def add_new_villages(state, seat, cards, due, around, known, importances, parameters, gains):
+    """Add the value of the new villages that each kind of card brings; the arguments are those of `write_gains`."""
     n, left = state.hand.shape[0], VILLAGES - state.villages
     top, rest = known
-    alone, averages, places = 0.0, 0.0, 0
-    most_added = LOWEST  # by the top card instead of an average one
+    free, leads = scratch(4, np.int64), scratch((4, 3), np.int64)  # beside a card without influence
     for side in range(4):
         if due >> side & 1:
-            sides = around[side]
-            sides[opposite(side)] = 1 + KINDS * seat + kind
-            alone = place_value(seat, sides, top, importances, parameters, n)
-            average = place_value(seat, sides, rest, importances, parameters, n) if left > 1 else 0.0
-            sides[opposite(side)] = 0
-            most_added = max(most_added, alone - average)
-            averages += average
-            places += 1
-    return alone if places == 1 else most_added + averages
+            free[side] = free_sides(around[side]) - 1
+            leads[side, 0], leads[side, 1], leads[side, 2] = leads_on(seat, around[side], n)
+    for kind in range(KINDS):
+        if cards[kind] <= 0:
+            continue
+        alone, averages, places = 0.0, 0.0, 0
+        most_added = LOWEST  # by the top card instead of an average one
+        for side in range(4):
+            if due >> side & 1:
+                after = (
+                    leads[side, 0] + STRENGTH[kind, 0],
+                    leads[side, 1] + STRENGTH[kind, 1],
+                    leads[side, 2] + STRENGTH[kind, 2],
+                )
+                alone = place_value(free[side], after, top, importances, parameters)
+                average = place_value(free[side], after, rest, importances, parameters) if left > 1 else 0.0
+                most_added = max(most_added, alone - average)
+                averages += average
+                places += 1
+        gains[kind] += alone if places == 1 else most_added + averages
 
 
 @jit
@@ -224,9 +243,7 @@ def write_gains(state, seat, cards, cell, known, importances, parameters, around
         if near[side] >= 0:
             add_village_gains(state, seat, cards, near[side], importances, parameters.control, gains)
     if due and state.villages < VILLAGES:
-        for kind in range(KINDS):
-            if cards[kind] > 0:
-                gains[kind] += new_villages_value(state, seat, kind, due, around, known, importances, parameters)
+        add_new_villages(state, seat, cards, due, around, known, importances, parameters, gains)
     return near, due
 
 
@@ -267,10 +284,13 @@ def write_choice_logits(state, logits, importances, parameters):
         read_sides(state, x, y, sides[choice])
     top = symbols_of(state.village_stack[state.villages])
     for choice in range(2):
-        logits[CHOICE0 + choice] = place_value(seat, sides[choice], top, importances, parameters, n)
+        here, other = sides[choice], sides[1 - choice]
+        logits[CHOICE0 + choice] = place_value(free_sides(here), leads_on(seat, here, n), top, importances, parameters)
         if state.villages + 1 < VILLAGES:
             after = symbols_of(state.village_stack[state.villages + 1])
-            logits[CHOICE0 + choice] += place_value(seat, sides[1 - choice], after, importances, parameters, n)
+            logits[CHOICE0 + choice] += place_value(
+                free_sides(other), leads_on(seat, other, n), after, importances, parameters
+            )
 
 
 @jit

@@ -4,7 +4,10 @@ import numpy as np
 
 from samurai_env.core.jit import jit, scratch
 from samurai_env.core.payoffs import most
-from samurai_env.games.card.rules.cards import KINDS, STRENGTH
+from samurai_env.games.card.rules.cards import STRENGTH
+
+# By entry of the field `side` and shape: what `influences` sums up.
+INFLUENCE = np.concatenate([np.zeros((1, 3), np.int64), *(STRENGTH.astype(np.int64) << 8 * seat for seat in range(4))])
 
 
 @jit
@@ -17,9 +20,7 @@ def influences(sides, shape):
     """
     sums = 0
     for side in range(4):
-        card = sides[side] - 1
-        if card >= 0:
-            sums += np.int64(STRENGTH[card % KINDS, shape]) << (8 * (card // KINDS))
+        sums += INFLUENCE[sides[side], shape]
     return sums
 
 
