@@ -164,6 +164,9 @@ def test_what_was_changed_is_found(made, tmp_path):
     pq.write_table(forged.replace_schema_metadata(table.schema.metadata), path)
     with pytest.raises(ValueError, match=r"games-00001\.parquet is damaged: its checksum"):
         Dataset(folder).verify()
+    with pytest.raises(ValueError, match=r"games-00001\.parquet is damaged: its checksum"):
+        list(Dataset(folder).batches(64))  # columns and rows are as they should be
+    assert len(list(Dataset(folder).batches(64, shards=[0])))
     manifest = json.loads((folder / "dataset.json").read_text())
     manifest["shards"]["1"]["parquet"] = digest(path)
     (folder / "dataset.json").write_text(json.dumps(manifest))
