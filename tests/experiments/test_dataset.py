@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +100,16 @@ def test_killed_at_any_moment_it_goes_on(made, tmp_path):
         assert "Traceback" not in told
     dataset.make(settings(tmp_path), QUIET)
     assert hashes(tmp_path) == hashes(made)
+
+
+def test_lines_for_a_pipe_are_not_broken(made):
+    told = StringIO()
+    config = settings(made)
+    config.sample = 2
+    dataset.verify(config, Console(file=told, width=30))
+    first, origin = told.getvalue().split("\n", 1)
+    assert first.endswith("every column is the same")
+    assert json.loads(origin)["variant"] == parse_variant("samurai").spec
 
 
 def test_the_records_are_the_projects_own(made):
