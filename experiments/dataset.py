@@ -162,7 +162,8 @@ def tell(config: Config, manifest: Manifest, played: int, seconds: float, consol
     decisions = sum(shard.decisions for shard in manifest.shards.values())
     console.print(
         f"{config.output}: {manifest.done:,} games, {decisions:,} decisions, {size:,.1f} MB of Parquet, "
-        f"{texts:,.1f} MB of records"
+        f"{texts:,.1f} MB of records",
+        soft_wrap=True,
     )
     if played:
         console.print(f"{played:,} games played in {seconds:,.1f} s, {played / seconds:,.0f} a second")
@@ -183,9 +184,11 @@ def verify(config: Config, console: Console) -> None:
     replayed = min(config.sample, dataset.games)
     console.print(
         f"{config.output}: {2 * dataset.shards:,} files have their checksums; {replayed:,} of {dataset.games:,} games "
-        f"replayed from their records, every column is the same"
+        f"replayed from their records, every column is the same",
+        soft_wrap=True,
     )
-    console.print(msgspec.json.format(msgspec.json.encode(dataset.origin), indent=1).decode(), markup=False)
+    origin = msgspec.json.format(msgspec.json.encode(dataset.origin), indent=1).decode()
+    console.print(origin, markup=False, soft_wrap=True)  # JSON, not broken where the output is no terminal
 
 
 def export(config: Config, console: Console) -> None:

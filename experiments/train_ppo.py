@@ -73,14 +73,15 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
                 writer.add_scalar(name, value, learner.steps)
             bar(min(done, total) // unit, describe(learner, metrics))
             if any(name.startswith("win_") for name in metrics) and not console.is_terminal:
-                console.print(f"{learner.steps:,} steps: {describe(learner, metrics)}")
+                console.print(f"{learner.steps:,} steps: {describe(learner, metrics)}", soft_wrap=True)
             if learner.updates % config.checkpoint_every == 0 or done >= total or interrupt.asked:
                 checkpoint.save(learner)
     learner.close()
     if writer:
         writer.close()
     if not interrupt.asked:
-        console.print(f"the network is {config.run / 'model.safetensors'}; as an agent: ppo:{config.run}")
+        done_line = f"the network is {config.run / 'model.safetensors'}; as an agent: ppo:{config.run}"
+        console.print(done_line, soft_wrap=True)
     if learner.curve:
         draw_curve(learner.curve, f"{config.run.name}: {learner.variant.spec}", config.run / "curve.png")
     return learner

@@ -162,7 +162,8 @@ def _lines(console: Console, name: str, total: int, done: int) -> Callable[[int,
         nonlocal last
         if time.monotonic() - last >= LINES:
             last = time.monotonic()
-            console.print(f"{name}: {now:,} of {total:,}  {note}".rstrip(), markup=False, highlight=False)
+            line = f"{name}: {now:,} of {total:,}  {note}".rstrip()
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     console.print(f"{name}: {done:,} of {total:,}", markup=False, highlight=False)
     return update

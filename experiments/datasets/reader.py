@@ -28,7 +28,7 @@ WIDE = {"action": np.int64, "agent": np.int64, "seat": np.int64, "decision": np.
 
 
 class Dataset:
-    """A finished dataset.
+    """A finished dataset. A shard whose checksum is wrong is refused when it is first read.
 
     Attributes:
         folder: where it lies.
@@ -61,6 +61,7 @@ class Dataset:
         self.decisions = sum(shard.decisions for shard in self._manifest.shards.values())
         self.names = tuple(schema(self.origin, 0).names)
         self._shape = self.variant.encoding(self.origin.encoding).shape
+        self._whole: set[int] = set()  # shards whose Parquet file has had its checksum
         self._groups = [(number, group) for number in range(self.shards) for group in range(self._check(number))]
 
     def _check(self, number: int) -> int:
@@ -152,6 +153,9 @@ class Dataset:
     def _read(self, number: int, group: int, names: tuple[str, ...]) -> Batch:
         """The columns of a row group; masks and observations as rows of bytes."""
         path = manifest.parquet_file(self.folder, number)
+        if number not in self._whole:
+            self._check_digest(path, self._manifest.shards[number].parquet)
+            self._whole.add(number)
         try:
             with self._open(number) as file:
                 table = file.read_row_group(group, list(names), use_threads=False)
@@ -255,11 +259,15 @@ class Dataset:
             (manifest.records_file(self.folder, number), shard.records),
         )
         for path, wanted in files:
-            found = manifest.digest(path)
-            if found is None:
-                raise FileNotFoundError(f"the dataset lacks {one_line(path, 120)}")
-            if found != wanted:
-                raise ValueError(f"{one_line(path, 120)} is damaged: its checksum is not the one in {manifest.NAME}")
+            self._check_digest(path, wanted)
+
+    def _check_digest(self, path: Path, wanted: str) -> None:
+        """Compare the checksum of a file; see `verify`."""
+        found = manifest.digest(path)
+        if found is None:
+            raise FileNotFoundError(f"the dataset lacks {one_line(path, 120)}")
+        if found != wanted:
+            raise ValueError(f"{one_line(path, 120)} is damaged: its checksum is not the one in {manifest.NAME}")
 
     def verify_games(self, number: int, games: Sequence[int]) -> None:
         """Replay games of a shard and compare every column; see `verify`."""

@@ -1,7 +1,8 @@
 """Helpers shared by the environments: arguments, options, seeds, the end of a game, pictures."""
 
+import difflib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,16 +29,34 @@ def variant_from_keywords(environment: type, game: str, num_players: int | None,
         TypeError: unknown keyword, in Python's words: some learners probe for keywords and look for them.
         ValueError: impossible value.
     """
+    check_keywords(environment, game, options)
+    return find_game(game).variant(num_players, **options)
+
+
+def check_keywords(environment: type, game: str, names: Iterable[str], entry: Callable[..., Any] | None = None) -> None:
+    """Refuse keyword arguments that neither an environment, its entry point nor the game knows.
+
+    Args:
+        environment: class of the environment.
+        game: name of the game.
+        names: of the keyword arguments.
+        entry: a function whose own arguments count as well.
+
+    Raises:
+        TypeError: unknown keyword, in Python's words; names the likeliest and all that there are.
+    """
     found = find_game(game)
-    for name in options:
-        if name not in found.options and name != "preset":
-            takes = inspect.signature(environment).parameters.values()
-            own = [p.name for p in takes if p.kind is not inspect.Parameter.VAR_KEYWORD and p.name != "game"]
+    takes = [p for one in (environment, entry) if one is not None for p in inspect.signature(one).parameters.values()]
+    own = dict.fromkeys(p.name for p in takes if p.kind is not inspect.Parameter.VAR_KEYWORD and p.name != "game")
+    options = [*found.options, *(["preset"] if found.presets else [])]
+    for name in names:
+        if name not in own and name not in options and name != "preset":
+            close = difflib.get_close_matches(name[:40], [*own, *options], 1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
             raise TypeError(
-                f"{environment.__name__} got an unexpected keyword argument {shown(name)}; it takes {', '.join(own)}, "
-                f"and the options of {found.title}: {', '.join(found.options)}"
+                f"{environment.__name__} got an unexpected keyword argument {shown(name)}{hint}; it takes "
+                f"{', '.join(own)}, and the options of {found.title}: {', '.join(options)}"
             )
-    return found.variant(num_players, **options)
 
 
 def check_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:

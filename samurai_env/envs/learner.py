@@ -90,7 +90,11 @@ class LearnerVectorEnv(GameVectorEnv):
             begins on seat i modulo the number of players, and moves on by one each game.
         encoding: how observations are written; the game's first if None.
         reward: "result": the return at the end, 0 before; "shaped": plus the change of the learner's `potential`.
-        autoreset_mode, threads, observation, copy, render_mode: as for `GameVectorEnv`.
+        autoreset_mode: as for `GameVectorEnv`.
+        threads: as for `GameVectorEnv`.
+        observation: as for `GameVectorEnv`.
+        copy: as for `GameVectorEnv`.
+        render_mode: as for `GameVectorEnv`.
         options: the game's options.
 
     Raises:

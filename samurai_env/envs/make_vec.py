@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from samurai_env.core.texts import shown
-from samurai_env.envs.common import check_choice
+from samurai_env.envs.common import check_choice, check_keywords
 from samurai_env.envs.learner import LearnerVectorEnv
 from samurai_env.envs.opponents import Opponent
 from samurai_env.envs.vector import GameVectorEnv
@@ -35,15 +35,18 @@ def make_vector_env(
         kwargs: as the classes have them.
 
     Raises:
+        TypeError: an unknown keyword, or what the classes refuse.
         ValueError: a seat without opponents, an unknown device, or what the classes refuse.
     """
     check_choice("device", device, DEVICES)
     if opponents is None and seat is not None:
         raise ValueError(f"seat={shown(seat)} is that of one learner: name its opponents, too, such as 'greedy'")
     one: dict[str, Any] = {} if opponents is None else {"opponents": opponents, "seat": 0 if seat is None else seat}
+    environment: type = LearnerVectorEnv if one else GameVectorEnv
     if device == "cuda":
         from samurai_env.envs.cuda.learner import CudaLearnerVectorEnv
         from samurai_env.envs.cuda.vector import CudaVectorEnv
 
-        return (CudaLearnerVectorEnv if one else CudaVectorEnv)(game, num_envs, **one, **kwargs)
-    return (LearnerVectorEnv if one else GameVectorEnv)(game, num_envs, **one, **kwargs)
+        environment = CudaLearnerVectorEnv if one else CudaVectorEnv
+    check_keywords(environment, game, kwargs, make_vector_env)
+    return environment(game, num_envs, **one, **kwargs)

@@ -17,17 +17,34 @@ from samurai_env.language.sessions import Chooser, GameSessions, random_player
 from samurai_env.position import Position
 
 
+def playable() -> list[tuple[str, int]]:
+    """The games by name, with each number of players."""
+    return [(name, players) for name in game_names() for players in find_game(name).players]
+
+
 def agent_player(spec: str) -> Chooser:
     """Make decisions by the agent of a spec, one for each variant that is played.
 
     Raises:
-        ValueError: the package `agents` is not there.
+        OSError: the spec names a file that does not exist.
+        ValueError: the package `agents` is not there, or no game has an agent of this spec.
     """
     try:
         make_agent = import_module("samurai_env.agents").make_agent
     except ModuleNotFoundError as error:
         raise ValueError(f"opponent {spec!r} needs the package agents: {error}") from None
     made: dict[Variant, Agent] = {}
+    wrong: Exception | None = None
+    for game, players in playable():
+        variant = find_game(game).variant(players)
+        try:
+            made[variant] = make_agent(spec, variant)
+            break
+        except (OSError, ValueError) as error:
+            wrong = wrong or error
+    else:
+        assert wrong is not None
+        raise wrong
 
     def choose(position: Position) -> int:
         variant = position.variant
@@ -73,8 +90,7 @@ def make_server(sessions: GameSessions) -> Any:
     @server.tool()
     def variants() -> list[str]:
         """The games with their numbers of players, as `new_game` takes them."""
-        games = [find_game(name) for name in game_names()]
-        return [f"{game.name} players={players}" for game in games for players in game.players]
+        return [f"{game} players={players}" for game, players in playable()]
 
     return server
 
@@ -87,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         others = random_player if opponent == "random" else agent_player(opponent)
         server = make_server(GameSessions(others))
-    except (ImportError, ValueError) as error:
+    except (ImportError, OSError, ValueError) as error:
         parser.error(str(error))
     server.run()
 

@@ -80,6 +80,8 @@ class GameSessions:
             ValueError: no such game, or it is over.
         """
         env, seat = self._find(game)
+        if env.over:
+            raise ValueError("the game is over; new_game begins another")
         reply = env.reply(move)
         moves = self._play_others(env, seat)
         return {

@@ -723,8 +723,15 @@ def test_an_unknown_keyword(variant) -> None:
     for arguments in ({}, {"opponents": "greedy"}):
         with pytest.raises(TypeError, match="got an unexpected keyword argument 'frameskip'; it takes num_envs") as e:
             gymnasium.make_vec(GAMES[variant.game.name][1], num_envs=2, frameskip=4, **arguments)
-        assert all(name in str(e.value) for name in ("observation", "copy", *arguments, *variant.game.options))
-        assert len(str(e.value)) < 300
+        names = ("observation", "copy", "opponents", "seat", "device", *variant.game.options)
+        assert all(name in str(e.value) for name in names)
+        assert len(str(e.value)) < 330
+
+
+def test_a_mistyped_keyword_is_answered_with_the_right_one() -> None:
+    for wrong, right in {"opponent": "opponents", "num_player": "num_players", "edtion": "edition"}.items():
+        with pytest.raises(TypeError, match=f"keyword argument '{wrong}' .did you mean '{right}'"):
+            gymnasium.make_vec(GAMES["samurai"][1], num_envs=2, **{wrong: "greedy"})
 
 
 @smallest

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +102,16 @@ def test_killed_at_any_moment_it_goes_on(made, tmp_path):
     assert hashes(tmp_path) == hashes(made)
 
 
+def test_lines_for_a_pipe_are_not_broken(made):
+    told = StringIO()
+    config = settings(made)
+    config.sample = 2
+    dataset.verify(config, Console(file=told, width=30))
+    first, origin = told.getvalue().split("\n", 1)
+    assert first.endswith("every column is the same")
+    assert json.loads(origin)["variant"] == parse_variant("samurai").spec
+
+
 def test_the_records_are_the_projects_own(made):
     texts = Dataset(made).record_texts(2)
     assert len(texts) == 5
@@ -164,6 +175,9 @@ def test_what_was_changed_is_found(made, tmp_path):
     pq.write_table(forged.replace_schema_metadata(table.schema.metadata), path)
     with pytest.raises(ValueError, match=r"games-00001\.parquet is damaged: its checksum"):
         Dataset(folder).verify()
+    with pytest.raises(ValueError, match=r"games-00001\.parquet is damaged: its checksum"):
+        list(Dataset(folder).batches(64))  # columns and rows are as they should be
+    assert len(list(Dataset(folder).batches(64, shards=[0])))
     manifest = json.loads((folder / "dataset.json").read_text())
     manifest["shards"]["1"]["parquet"] = digest(path)
     (folder / "dataset.json").write_text(json.dumps(manifest))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from samurai_env.language.mcp_server import agent_player
+from samurai_env.language.mcp_server import agent_player, main
 from samurai_env.language.sessions import MAX_SESSIONS, GameSessions
 
 
@@ -22,7 +22,7 @@ def test_a_game_against_others(variant: str) -> None:
         state = sessions.move(game, "move: " + rng.choice(state["legal"]))
         assert state["accepted"], state["feedback"]
     assert len(state["returns"]) == int(variant[-1])
-    with pytest.raises(ValueError, match="the game is over"):
+    with pytest.raises(ValueError, match="the game is over; new_game begins another"):
         sessions.move(game, "end")
 
 
@@ -48,6 +48,28 @@ def test_wrong_calls_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=said):
             call()
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("nobody", "there is no agent 'nobody'"),
+        ("mcts:many", "mcts takes a number of simulations"),
+        ("ppo:nowhere", "nowhere"),
+    ],
+)
+def test_an_opponent_that_plays_no_game_is_refused_at_the_start(spec: str, said: str, capsys) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["--opponent", spec])
+    assert end.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_an_opponent_of_one_variant_is_not_refused() -> None:
+    sessions = GameSessions(agent_player("ppo:weights/samurai-4"))
+    assert sessions.new_game("samurai players=4", seat=1)["to_move"] == 1
+    with pytest.raises(ValueError, match="samurai-4"):
+        sessions.new_game("samurai players=2", seat=1)
 
 
 def test_old_games_go() -> None:

@@ -24,7 +24,11 @@ class CudaLearnerVectorEnv(CudaVectorEnv):
         num_players: number of players; the game's smallest if None.
         opponents: "random", "greedy", or a sequence with one of these for each other seat.
         seat: as for `LearnerVectorEnv`.
-        encoding, reward, autoreset_mode, observation, wrap: as for `CudaVectorEnv`.
+        encoding: as for `CudaVectorEnv`.
+        reward: as for `CudaVectorEnv`.
+        autoreset_mode: as for `CudaVectorEnv`.
+        observation: as for `CudaVectorEnv`.
+        wrap: as for `CudaVectorEnv`.
         options: the game's options.
 
     Raises:

@@ -64,7 +64,11 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
     Args:
         game: name of the game.
         num_envs: number of games, at most 67,108,864.
-        num_players, encoding, reward, autoreset_mode, observation: as for `GameVectorEnv`.
+        num_players: as for `GameVectorEnv`.
+        encoding: as for `GameVectorEnv`.
+        reward: as for `GameVectorEnv`.
+        autoreset_mode: as for `GameVectorEnv`.
+        observation: as for `GameVectorEnv`.
         wrap: makes the caller's array of one on the GPU; called once for each buffer.
         options: the game's options.
 
