@@ -12,6 +12,7 @@ import queue
 import shlex
 import subprocess
 import threading
+import time
 import weakref
 from contextlib import suppress
 from dataclasses import dataclass
@@ -78,6 +79,10 @@ class EngineAgent:
     """An agent that asks another program.
 
     The program is started at the first decision and ends when its standard input is closed.
+
+    Attributes:
+        waited: seconds spent on waiting for answers: what its decisions took, of which this process's own processor
+            time knows nothing.
     """
 
     def __init__(self, variant: Variant, config: EngineConfig) -> None:
@@ -85,6 +90,7 @@ class EngineAgent:
         self._name = "exec:" + shlex.join(config.command)
         self._process: _Process | None = None
         self._requests = 0
+        self.waited = 0.0
         self._ids = {name: action for action, name in enumerate(variant.action_names)}
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
@@ -162,12 +168,15 @@ class EngineAgent:
         return process
 
     def _read(self, process: "_Process", request: dict[str, Any]) -> dict[str, Any]:
+        started = time.perf_counter()
         try:
             line = process.ask(json.dumps(request, separators=(",", ":")), self._config.seconds)
         except TimeoutError:
             raise self._failed(f"gave no answer within {self._config.seconds:g} s") from None
         except EOFError:
             raise self._failed(f"ended with status {process.status()}{process.last_words()}") from None
+        finally:
+            self.waited += time.perf_counter() - started
         if len(line) >= MAX_LINE:
             raise self._failed(f"wrote a line of more than {MAX_LINE:,} characters")
         try:

@@ -23,18 +23,24 @@ FIRST_LOOK, LOOK = 50, 10  # deals before a matchup may stop for the first time,
 
 
 class Timed:
-    """An agent whose decisions are counted and timed, in processor time, which other programs do not lengthen."""
+    """An agent whose decisions are counted and timed, in processor time, which other programs do not lengthen.
+
+    An agent that asks another process says in `waited` how long, and that counts as well.
+    """
 
     def __init__(self, agent: Agent) -> None:
         self.agent, self.seconds, self.decisions = agent, 0.0, 0
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `samurai_env.agent_api.Agent.act`."""
-        started = time.process_time()
+        started = self._spent()
         actions = self.agent.act(states, keys)
-        self.seconds += time.process_time() - started
+        self.seconds += self._spent() - started
         self.decisions += len(states)
         return actions
+
+    def _spent(self) -> float:
+        return time.process_time() + getattr(self.agent, "waited", 0.0)
 
 
 @cache

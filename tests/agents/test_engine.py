@@ -11,6 +11,7 @@ import pytest
 
 from agents.engine import EngineError
 from agents.registry import make_agent
+from experiments.evaluation.matches import Timed
 from samurai_env import IllegalActionError, Position, make_variant
 from samurai_env.core.game import Variant
 
@@ -106,6 +107,25 @@ def test_hanging_engine_is_stopped(tmp_path: Path) -> None:
     assert time.monotonic() - start < 20
     with pytest.raises(EngineError, match="no answer"):  # started again, and stopped again
         agent.act(Position(VARIANT, 1).states, keys(1))
+
+
+def test_the_time_of_an_engine_is_counted_where_agents_are_timed(tmp_path: Path) -> None:
+    spec = program(
+        tmp_path,
+        HELLO,
+        "for line in sys.stdin:",
+        "    r = json.loads(line)",
+        "    if r['type'] == 'act':",
+        "        time.sleep(0.1)",
+        "        print(json.dumps({'id': r['id'], 'action': r['state']['legal'][0]}), flush=True)",
+    )
+    agent = make_agent(spec, VARIANT)
+    timed = Timed(agent)
+    for seed in range(3):
+        timed.act(Position(VARIANT, seed).states, keys(1))
+    assert timed.decisions == 3
+    assert 0.3 <= timed.seconds < 10
+    agent.close()
 
 
 def test_cheating_engine_is_named(tmp_path: Path) -> None:
