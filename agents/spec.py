@@ -38,6 +38,11 @@ class AgentSpec:
         """Whether the name is `module.Name`, an agent from elsewhere."""
         return "." in self.name and all(part.isidentifier() for part in self.name.split("."))
 
+    @property
+    def cheats(self) -> bool:
+        """Whether the agent sees what its seat cannot know (`cheating=1` of a search)."""
+        return self.settings.get("cheating", "0") != "0"
+
 
 def parse_agent_spec(text: str) -> AgentSpec:
     """Take a spec apart; whether there is such an agent is not checked.

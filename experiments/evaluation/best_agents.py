@@ -33,21 +33,17 @@ def best_agents(found: Iterable[Standings], rates: Mapping[str, Mapping[str, tup
                 continue
             shift = rows[common[0]]["strength"] - ratings[common[0]]
         for agent, rating in ratings.items():
-            if agent not in rows and not _cheats(agent):
+            if agent not in rows and not parse_agent_spec(agent).cheats:
                 rows[agent] = _row(agent, round(rating + shift, 1), board.seconds.get(agent))
     for variant, by_agent in rates.items():
         rows = variants.setdefault(variant, {})
         for agent, (rate, seconds) in by_agent.items():
-            if not _cheats(agent):
+            if not parse_agent_spec(agent).cheats:
                 rows.setdefault(agent, _row(agent, round(rate, 4), seconds))
     lists = {
         variant: sorted(rows.values(), key=lambda row: -row["strength"]) for variant, rows in sorted(variants.items())
     }
     return json.dumps({"default": DEFAULT, "variants": lists}, indent=1) + "\n"
-
-
-def _cheats(spec: str) -> bool:
-    return parse_agent_spec(spec).settings.get("cheating", "0") != "0"
 
 
 def _row(spec: str, strength: float, seconds: float | None) -> Row:

@@ -119,14 +119,16 @@ def check_address(host: str, port: int) -> None:
 
 
 def check_agent(spec: str) -> None:
-    """Refuse a spec that names no agent; its settings are looked at when it is to play.
+    """Refuse a spec that names no agent, or one that cheats; other settings are looked at when it is to play.
 
     Raises:
-        ValueError: says which agents there are.
+        ValueError: says which agents there are, or that this one cheats.
     """
     parsed = parse_agent_spec(spec)
     if not parsed.is_external and parsed.name not in AGENTS:
         raise ValueError(f"there is no agent {shown(spec)}; the agents are {', '.join(AGENTS)}, or module.Name")
+    if parsed.cheats:  # its hints would tell a seat what the seat may not know
+        raise ValueError(f"{shown(spec)} sees hidden cards: leave out cheating=1")
 
 
 if __name__ == "__main__":

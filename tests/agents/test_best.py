@@ -1,5 +1,7 @@
 """`best` stands for the strongest agent measured."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from agents import best
 from agents.best import Best, Measured, best_spec, named
 from agents.registry import make_agent
 from experiments import leaderboard
+from experiments.evaluation.best_agents import best_agents
 from samurai_env import GameBatch, find_game, game_names, make_variant
 from samurai_env.core.notices import QUIET
 
@@ -67,3 +70,9 @@ def test_it_plays():
 
 def test_the_file_is_what_the_leaderboard_says():
     assert best.FILE.read_text(encoding="utf-8") == leaderboard.best()
+
+
+def test_agents_that_cheat_are_left_out():
+    rates = {VARIANT.spec: {"greedy": (0.2, 1e-6), "mcts:9,cheating=1": (0.97, 0.1), "mcts:9,cheating=0": (0.4, 0.1)}}
+    rows = json.loads(best_agents([], rates))["variants"][VARIANT.spec]
+    assert [row["spec"] for row in rows] == ["mcts:9,cheating=0", "greedy"]

@@ -433,6 +433,14 @@ def test_no_game_is_named_in_the_code_of_the_page():
             assert not any(word in source for word in ("samurai", "spirit", "helmet", "buddha", "hex")), path.name
 
 
+def test_an_agent_that_cheats_is_not_offered():
+    from experiments.web.__main__ import check_agent
+
+    check_agent("mcts:100,cheating=0")
+    with pytest.raises(ValueError, match="sees hidden cards: leave out cheating=1"):
+        check_agent("mcts:100,cheating=1")
+
+
 def test_an_address_in_use_is_said_before_one_is_announced():
     from experiments.web.__main__ import check_address
 
