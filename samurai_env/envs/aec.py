@@ -37,7 +37,7 @@ class GameAEC(AECEnv):
     an agent that is not to act. It also stands in `infos[agent]["action_mask"]` of the agent to act. At the end
     every agent's info has "returns" (float64, every seat's) and the game's further results. A game that
     ends at its own limit of decisions is truncated, every other end is a termination. `action_space(agent).sample()`
-    draws a legal action for the agent to act, and `state()` is what all seats see.
+    draws a legal action for the agent to act, and `state()` stacks what each seat sees.
 
     Args:
         game: name of the game.
@@ -193,7 +193,7 @@ class GameAEC(AECEnv):
         return out if self._boxed else {"observation": out, "action_mask": mask.copy()}
 
     def state(self) -> np.ndarray:
-        """Return what all seats see, for centralised critics: int8 (players, ...), row i as `player_i` observes.
+        """Return what each seat sees, for centralised critics: int8 (players, ...), row i as `player_i` observes.
 
         What no seat sees, such as the order of a stack, is not in it.
 

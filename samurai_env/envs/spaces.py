@@ -29,7 +29,7 @@ def observation_space(variant: Variant, encoding: str | None, observation: str =
 
 
 def state_space(variant: Variant, encoding: str | None) -> spaces.Box:
-    """The space of what all seats see: their observations, int8 (players, ...)."""
+    """The space of `state()`: the observations of all seats, int8 (players, ...)."""
     low, high = variant.encoding(encoding).limits()
     return spaces.Box(np.stack([low] * variant.num_players), np.stack([high] * variant.num_players), dtype=np.int8)
 

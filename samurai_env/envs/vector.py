@@ -487,7 +487,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         return np.unpackbits(self._words.view(np.uint8), axis=1, count=self.variant.num_actions, bitorder="little")
 
     def state(self) -> np.ndarray:
-        """Return what all seats see, int8 (num_envs, num_players, ...), seat 0 first, in a new array.
+        """Return what each seat sees, hidden hands included, int8 (num_envs, num_players, ...), in a new array.
 
         Raises:
             ResetNeeded: before the first reset.

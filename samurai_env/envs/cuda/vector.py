@@ -279,7 +279,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
             raise IllegalActionError(f"game {int(illegal.argmax())}: an action of the last steps was illegal")
 
     def state(self) -> Any:
-        """Return what all seats see, int8 (num_envs, num_players, ...), seat 0 first; a buffer like the others.
+        """Return what each seat sees, int8 (num_envs, num_players, ...); a buffer like the others.
 
         Raises:
             ResetNeeded: before the first reset.
