@@ -40,19 +40,27 @@ def has(word, index):
     return (word >> np.uint64(index)) & ONE != np.uint64(0)
 
 
+BYTES, SIGNS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+PAIRS, FOURS, EIGHTS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
+DIAGONAL, SEVENS = np.uint64(0x8040201008040201), np.uint64(0x7F7F7F7F7F7F7F7F)
+
+
 @inlined
 def nth(word, n):
-    """Index of the n-th (from 0) set bit of `word`, as int64; by halving, not by walking."""
-    index = np.uint64(0)
-    rest = np.uint64(n)
-    for half in (32, 16, 8, 4, 2, 1):
-        width = np.uint64(half)
-        low = popcount(word & ((ONE << width) - ONE))
-        if rest >= low:
-            rest -= low
-            word >>= width
-            index += width
-    return np.int64(index)
+    """Index of the n-th (from 0) set bit of `word`, as int64: first its byte, then its place there."""
+    counts = word - ((word >> ONE) & PAIRS)
+    counts = (counts & FOURS) + ((counts >> np.uint64(2)) & FOURS)
+    sums = ((counts + (counts >> np.uint64(4))) & EIGHTS) * BYTES  # byte k: set bits in the bytes 0 to k
+    start = np.uint64(8) * not_above(sums, np.uint64(n))
+    rest = np.uint64(n) - (((sums << np.uint64(8)) >> start) & np.uint64(255))
+    byte = ((word >> start) & np.uint64(255)) * BYTES & DIAGONAL  # bit k alone in byte k
+    return np.int64(start + not_above((((byte + SEVENS) >> np.uint64(7)) & BYTES) * BYTES, rest))
+
+
+@inlined
+def not_above(sums, n):
+    """How many bytes of a word, each at most 128, are not above `n`."""
+    return popcount(((np.uint64(128) + n) * BYTES - sums) & SIGNS)
 
 
 @inlined
@@ -79,13 +87,14 @@ def count(words):
 @inlined
 def pick(words, rng):
     """A uniformly random set bit of a row of words that is not all zero, as int64."""
-    rest = below(rng, count(words))
-    for index in range(words.shape[0]):
-        here = np.int64(popcount(words[index]))
+    rest = np.uint64(below(rng, count(words)))
+    place, chosen, n = 0, EMPTY, EMPTY
+    for index in range(words.shape[0]):  # a branch would be guessed wrong
+        here = popcount(words[index])
         if rest < here:
-            return 64 * index + nth(words[index], rest)
-        rest -= here
-    return -1  # all zero: not a legal call
+            place, chosen, n = 64 * index, words[index], rest
+        rest -= here  # behind the place: huge
+    return place + nth(chosen, n)
 
 
 @inlined
@@ -113,7 +122,7 @@ def first_missing(words, indices, skip):
 def spread(typing_context, word, count, row, start):
     """Write the lowest `count` bits of a `uint64` into a contiguous row of int8 from `start` on, as zeros and ones.
 
-    `count` is a literal, 8 or 64: a few vector instructions. Where fewer bits are meant, write what follows later.
+    `count` is a literal, 8, 32 or 64: a few vector instructions. Where fewer bits are meant, write what follows later.
     """
     width = ir.IntType(count.literal_value)
 
@@ -139,14 +148,47 @@ def store(typing_context, word, count, row, start):
     return types.void(types.uint64, count, row, types.intp), code
 
 
-@intrinsic
-def eight(typing_context, row, start):
-    """Eight entries of a contiguous row of int8 from `start` on as a `uint64`, the first one lowest."""
+@intrinsic(prefer_literal=True)
+def within(typing_context, row, start, count, first, number):
+    """Find which entries of a contiguous row of int8 are one of the `number` values from `first` on, as bits.
+
+    `count` entries from `start` on, a literal, 32 or 64. Where fewer are meant, ignore the bits behind them; there must
+    be memory to read.
+    """
+    width = ir.IntType(count.literal_value)
 
     def code(context, builder, sig, args):
-        return builder.load(_entry(context, builder, sig.args[0], args, ir.IntType(64)), align=1)
+        _, found = _compared(context, builder, sig.args[0], args, width.width)
+        return builder.zext(builder.bitcast(found, width), ir.IntType(64))
 
-    return types.uint64(row, types.intp), code
+    return types.uint64(row, types.intp, count, types.int8, types.int8), code
+
+
+@intrinsic(prefer_literal=True)
+def rank(typing_context, row, start, count, first, number, out, place):
+    """Write which of the values of `within` each entry is, from 1 on, 0 for none, into `out` (int8) from `place` on."""
+
+    def code(context, builder, sig, args):
+        above, found = _compared(context, builder, sig.args[0], args, count.literal_value)
+        kind = above.type
+        ranks = builder.select(found, builder.add(above, kind([ir.IntType(8)(1)] * kind.count)), kind(None))
+        builder.store(ranks, _entry(context, builder, sig.args[5], args[5:], kind), align=1)
+        return context.get_dummy_value()
+
+    return types.void(row, types.intp, count, types.int8, types.int8, out, types.intp), code
+
+
+def _compared(context, builder, row, args, count):
+    """How far entries are above the first of the values, and whether they are one of them; `args` as of `within`."""
+    kind, same = ir.VectorType(ir.IntType(8), count), ir.VectorType(ir.IntType(32), count)(None)
+
+    def vector(value):
+        alone = builder.insert_element(kind(ir.Undefined), value, ir.IntType(32)(0))
+        return builder.shuffle_vector(alone, kind(ir.Undefined), same)
+
+    entries = builder.load(_entry(context, builder, row, args[:2], kind), align=1)
+    above = builder.sub(entries, vector(args[3]))
+    return above, builder.icmp_unsigned("<", above, vector(args[4]))
 
 
 def _entry(context, builder, row, args, kind):
@@ -180,42 +222,25 @@ def expand(words, mask):
         mask[index] = has(words[0], index)
 
 
-BYTES, SIGNS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
-
-
-@inlined
-def nth_byte(word, n):
-    """Index of the n-th (from 0) byte that is 1 of a word whose bytes are 0 or 1."""
-    sums = word * BYTES  # byte k: how many of the bytes 0 to k are 1
-    return np.int64(popcount(((np.uint64(128) + n) * BYTES - sums) & SIGNS))
-
-
 @jit
-def pick_each(masks, rng, actions):
-    """The work of `pick_legal`; the first row that is not zeros and ones with at least a one, or -1."""
-    size = masks.shape[1]
-    whole = size & ~7
-    for i in range(masks.shape[0]):
-        row = masks[i]
-        end = EMPTY  # what lies behind the last eight
-        for j in range(whole, size):
-            end |= np.uint64(np.uint8(row[j])) << np.uint64(8 * (j - whole))
-        legal, all_bits = popcount(end), end
-        for j in range(0, whole, 8):
-            legal += popcount(eight(row, j))
-            all_bits |= eight(row, j)
-        if legal == EMPTY or all_bits & ~BYTES != EMPTY:
-            return i
-        rest, j, word = np.uint64(below(rng, legal)), 0, end
-        while j < whole:
-            word = eight(row, j)
-            if rest < popcount(word):
-                break
-            rest -= popcount(word)
-            j += 8
-            word = end
-        actions[i] = j + nth_byte(word, rest)
-    return -1
+def pick_each(rows, size, rng, actions, words):
+    """The work of `pick_legal`; whether each row is zeros and ones with at least a one.
+
+    `rows` lie one after another, `size` entries each, at least 64 in all; `words` (uint64, words of a row) is scratch.
+    """
+    for i in range(actions.shape[0]):
+        legal, sound = EMPTY, ~EMPTY
+        for index in range(words.shape[0]):
+            place = i * size + 64 * index
+            start = min(place, rows.shape[0] - 64)
+            row = within(rows, start, 64, 1, 1) >> np.uint64(place - start)
+            words[index] = row & (~EMPTY >> np.uint64(64 - min(64, size - 64 * index)))
+            legal |= words[index]
+            sound &= within(rows, start, 64, 0, 2)  # those of the next row, too
+        if legal == EMPTY or sound != ~EMPTY:
+            return False
+        actions[i] = pick(words, rng)
+    return True
 
 
 def pick_legal(masks, rng, actions):
@@ -232,6 +257,9 @@ def pick_legal(masks, rng, actions):
     """
     masks = checked_array("masks", masks, np.int8, (None, None))
     rng = checked_buffer("rng", rng, np.uint64, (1,))
-    row = pick_each(masks, rng, checked_buffer("actions", actions, np.int64, (len(masks),)))
-    if row >= 0:
+    actions = checked_buffer("actions", actions, np.int64, (len(masks),))
+    rows = masks.reshape(-1) if masks.size >= 64 else np.resize(masks, 64)
+    size = masks.shape[1]
+    if not pick_each(rows, size, rng, actions, np.empty(-(-size // 64), np.uint64)):
+        row = np.flatnonzero((masks & ~1).any(1) | ~masks.any(1))[0]
         raise ValueError(f"row {row} of the masks is not zeros and ones with at least one legal action")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from samurai_env.core import bits
+from samurai_env.core.jit import jit
 from samurai_env.core.rng import below
 
 
@@ -26,6 +27,30 @@ def test_rows_of_every_length(size: int) -> None:
     for row, action in zip(masks, actions, strict=True):
         assert action == row.nonzero()[0][below(same, row.sum())]
     assert stream[0] == same[0]
+
+
+@pytest.mark.parametrize(("first", "number"), [(0, 1), (1, 2), (-3, 9), (60, 17)])
+def test_which_entries_are_within_and_their_ranks(first: int, number: int) -> None:
+    @jit
+    def both(row, first, number, out):
+        bits.rank(row, 3, 32, first, number, out, 5)
+        return bits.within(row, 3, 32, first, number), bits.within(row, 1, 64, first, number)
+
+    row = np.random.default_rng(1).integers(first - 2, first + number + 2, 66).astype(np.int8)
+    out = np.full(40, 9, np.int8)
+    found = (row >= first) & (row < first + number)
+    for word, flags in zip(both(row, first, number, out), (found[3:35], found[1:65]), strict=True):
+        assert int(word) == sum(1 << i for i in flags.nonzero()[0].tolist())
+    assert np.array_equal(out[5:37], np.where(found, row - first + 1, 0)[3:35])
+    assert (out[[4, 37]] == 9).all()
+
+
+def test_the_nth_bit() -> None:
+    rng = np.random.default_rng(2)
+    words = rng.integers(2**64, size=300, dtype=np.uint64) & rng.integers(2**64, size=300, dtype=np.uint64)
+    for word in [*words.tolist(), 1, 2**63, 2**64 - 1]:
+        places = [i for i in range(64) if word >> i & 1]
+        assert [bits.nth(np.uint64(word), n) for n in range(len(places))] == places
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 20, 141])

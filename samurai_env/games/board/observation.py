@@ -9,12 +9,11 @@ from functools import cache
 
 import numpy as np
 
-from samurai_env.core.bits import EMPTY, ONE, has, lowest, popcount, spread
+from samurai_env.core.bits import EMPTY, has, popcount, rank, spread, within
 from samurai_env.core.encoding import Block, Encoding, block_offsets, copy_block
 from samurai_env.core.jit import inlined, jit, scratch
-from samurai_env.games.board.rules.tiles import KINDS, MOVABLE, STRENGTH, TILES
+from samurai_env.games.board.rules.tiles import KIND_CODES, KINDS, MOVABLE, STRENGTH, TILES
 from samurai_env.games.board.rules.topology import (
-    ALL_SEA,
     LANDS,
     SEAS,
     SETTLEMENT,
@@ -24,6 +23,7 @@ from samurai_env.games.board.rules.topology import (
 )
 from samurai_env.games.board.state import PHASES
 
+WEAK_SHIP = KIND_CODES.index("SH1")  # a ship of strength 1; the next kind is that of strength 2
 HIDDEN = -1  # a captured count that the observer may not see
 
 
@@ -88,6 +88,9 @@ def write_table(state, out, at):
 
 
 # --- flat: every block a copy of a row of the state, or a bit set spread out ---
+#
+# Rows of settlements, land and sea are read and written 32 entries at a time. What is read behind a row are the fields
+# that follow in the state; what is written behind it is a block that is written later.
 
 
 @cache
@@ -123,7 +126,8 @@ def observe_flat(state, seat, out):
     at = FLAT[n]
     out[:] = 0
     for figure in range(3):
-        spread(state.figures[figure], 64, out, at.figures + figure * towns)
+        for town in range(0, towns, 32):
+            spread(state.figures[figure] >> np.uint64(town), 32, out, at.figures + figure * towns + town)
     for player in range(n):
         owner, row = (seat + player) % n, at.influence + 3 * towns * player
         copy_block(state.influence[owner], out, row)
@@ -131,13 +135,14 @@ def observe_flat(state, seat, out):
         out[at.empty_land + town] = popcount(SETTLEMENT_LAND[town] & state.land_free)
     for player in range(n):
         first, row = 1 + KINDS * ((seat + player) % n), at.land_owner + lands * player
-        for land in range(lands):
-            out[row + land] = np.uint8(state.land_tile[land] - first) < np.uint8(KINDS)  # a comparison of bytes
+        for land in range(0, lands, 32):
+            spread(within(state.land_tile, land, 32, first, KINDS), 32, out, row + land)
     copy_block(state.land_strength, out, at.land_strength)
     movable = EMPTY
     for owner in range(n):
         movable |= state.movable[owner]
-    spread(movable, 64, out, at.land_movable)
+    for land in range(0, lands, 32):
+        spread(movable >> np.uint64(land), 32, out, at.land_movable + land)
     write_ships(state, seat, out, at.sea_strength, seas)
     copy_block(state.hand[seat], out, at.hand)
     for player in range(n):
@@ -153,14 +158,10 @@ def observe_flat(state, seat, out):
 def write_ships(state, observer, out, start, seas):
     """Write the strengths of the ships, by player and sea hex."""
     n = state.hand.shape[0]
-    for word in range(2):
-        filled = ALL_SEA[n, word] & ~state.sea_free[word]
-        while filled != EMPTY:
-            sea = 64 * word + np.int64(lowest(filled))
-            filled &= filled - ONE
-            tile = state.sea_tile[sea] - 1
-            player = (tile // KINDS - observer + n) % n
-            out[start + player * seas + sea] = STRENGTH[tile % KINDS, 0]
+    for player in range(n):
+        first, row = 1 + KINDS * ((observer + player) % n) + WEAK_SHIP, start + seas * player
+        for sea in range(0, seas, 32):
+            rank(state.sea_tile, sea, 32, first, 2, out, row + sea)
 
 
 # --- tokens: one row a hex, then one a player, then one for the table ---
