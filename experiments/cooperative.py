@@ -293,7 +293,8 @@ def tables(config: Config, wins: CooperativeResults) -> Iterator[tuple[str, list
     played = variants(config)
     lines = list(dict.fromkeys(line for line, _ in played))
     columns = list(dict.fromkeys(n for _, n in played))
-    head = [config.vary or "", *(f"{n} player{'s' if n > 1 else ''}" for n in columns)]
+    varied = [] if config.vary is None else [config.vary]
+    head = [*varied, *(f"{n} player{'s' if n > 1 else ''}" for n in columns)]
     for agent in dict.fromkeys(agent for agent, _ in wins.returns):
         found = {key: wins.rate(agent, variant) for key, variant in played.items()}
         counts = [rate[1] for rate in found.values() if rate]
@@ -302,7 +303,8 @@ def tables(config: Config, wins: CooperativeResults) -> Iterator[tuple[str, list
             for line in lines:
                 rates = [found[line, n] for n in columns]
                 if any(rates):
-                    rows.append([line, *(str(rate[0]).strip() if rate else "" for rate in rates)])
+                    cells = [str(rate[0]).strip() if rate else "" for rate in rates]
+                    rows.append([line, *cells] if varied else cells)
             yield agent, counts, head, rows
 
 
@@ -312,12 +314,13 @@ def endings(config: Config, wins: CooperativeResults, agent: str) -> tuple[list[
     ways = list(dict.fromkeys(way for found in counts.values() for way in found))
     if not ways:
         return None
-    head = [config.vary or "", "players", *(way.replace("_", " ") for way in ways)]
-    rows = [
-        [line, str(players), *(f"{found.get(way, 0) / sum(found.values()):.1%}" for way in ways)]
-        for (line, players), found in counts.items()
-        if found
-    ]
+    varied = [] if config.vary is None else [config.vary]
+    head = [*varied, "players", *(way.replace("_", " ") for way in ways)]
+    rows = []
+    for (line, players), found in counts.items():
+        if found:
+            cells = [str(players), *(f"{found.get(way, 0) / sum(found.values()):.1%}" for way in ways)]
+            rows.append([line, *cells] if varied else cells)
     return head, rows
 
 
@@ -328,7 +331,7 @@ def show(config: Config, wins: CooperativeResults, console: Console) -> None:
         games = span(counts)
         table = Table(title=f"{agent}: victories in {games} games, 95 % intervals")
         for name in head:
-            table.add_column(name, justify="left" if name == head[0] else "right")
+            table.add_column(name, justify="left" if name == config.vary else "right")
         for row in rows:
             table.add_row(*row)
         console.print(table)

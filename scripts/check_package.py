@@ -63,7 +63,7 @@ def main() -> None:
         "version": lambda: command("--version").strip(),
         "agents": lambda: f"{len(command('agents').splitlines())} lines",
         "tournament": lambda: command(
-            "tournament", "--agents", "best", "greedy", "--deals", "5", "--processes", "1"
+            "tournament", "--agents", "best", "greedy", "--deals", "1", "--processes", "1"
         ).splitlines()[-1],
         "play": scripted_game,
         "watch": lambda: command("watch", "--pause", "0", "--record", "game.txt").splitlines()[-1],

@@ -83,12 +83,17 @@ def main(config: Config, console: Console | None = None) -> None:
     spec = named(config.agent, record.variant)
     agent = make_agent(spec, record.variant)
     game = record.variant.game
-    console.print(game.text(position.state, position.seat), markup=False, highlight=False)
+    board = game.text(position.state, position.seat)
     played = game.format_move(position.state, actions) if actions else "not made yet"
-    console.print(f"{config.move}. seat {position.seat}: {played}", markup=False, highlight=False)
+    move = f"{config.move}. seat {position.seat}: {played}"
+    tables = []  # all before anything is printed: an agent may refuse to be asked
     for number, action in enumerate([*actions] or [None], 1):
-        console.print()
         title = f"decision {number} of {max(1, len(actions))} by {spec}; values are for seat {position.seat}"
-        console.print(show(position, opinion(agent, position), action, title))
+        tables.append(show(position, opinion(agent, position), action, title))
         if action is not None:
             position.step(action)
+    console.print(board, markup=False, highlight=False)
+    console.print(move, markup=False, highlight=False)
+    for table in tables:
+        console.print()
+        console.print(table)

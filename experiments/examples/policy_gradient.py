@@ -1,4 +1,4 @@
-"""Policy gradient by self-play in sixty lines: a network learns the board game from playing all seats.
+"""Policy gradient by self-play in one short file: a network learns the board game from playing all seats.
 
     python -m experiments.examples.policy_gradient
 

@@ -17,12 +17,15 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-import pyspiel
 
 from samurai_env.core.checks import checked_seed
 from samurai_env.core.game import Game, Option, Variant, find_game, game_names
+from samurai_env.core.texts import install_hint
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.position import Position
+
+with install_hint("open_spiel"):
+    import pyspiel
 
 DIGITS, BITS = 7, 9  # chance nodes before the first decision, and the bits of the seed that each draws
 RANDOM_BITS = 31

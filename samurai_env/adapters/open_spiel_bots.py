@@ -1,12 +1,15 @@
 """OpenSpiel's bots as agents, for tournaments: `samurai_env.adapters.open_spiel_bots.ISMCTS:100`."""
 
 import numpy as np
-from open_spiel.python.algorithms.ismcts import ISMCTSBot
-from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
 
 from samurai_env.adapters.open_spiel import at_position, load
 from samurai_env.core.game import Variant
+from samurai_env.core.texts import install_hint
 from samurai_env.position import Position
+
+with install_hint("open_spiel"):
+    from open_spiel.python.algorithms.ismcts import ISMCTSBot
+    from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
 
 UCT_C = 1.4
 

@@ -11,20 +11,23 @@ config = config.rl_module(rl_module_spec=masked_module())
 from typing import Any
 
 import numpy as np
-import torch
 from gymnasium import spaces
 from gymnasium.vector import VectorWrapper
 from gymnasium.vector.utils import batch_space
-from ray.rllib.core.columns import Columns
-from ray.rllib.core.rl_module.rl_module import RLModuleSpec
-from ray.rllib.env.multi_agent_env import MultiAgentEnv
-from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 
 from samurai_env.core.game import Variant
+from samurai_env.core.texts import install_hint
 from samurai_env.envs.common import REWARDS, Seeds, check_choice, ending, variant_from_keywords
 from samurai_env.envs.learner import LearnerVectorEnv
 from samurai_env.envs.spaces import LegalDiscrete
 from samurai_env.position import Position
+
+with install_hint("'ray[rllib]' torch"):
+    import torch
+    from ray.rllib.core.columns import Columns
+    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+    from ray.rllib.env.multi_agent_env import MultiAgentEnv
+    from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 
 Seen = dict[str, np.ndarray]
 ByAgent = dict[str, Any]

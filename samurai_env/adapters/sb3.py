@@ -12,9 +12,12 @@ from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
-from stable_baselines3.common.vec_env import VecEnv
 
+from samurai_env.core.texts import install_hint
 from samurai_env.envs.learner import LearnerVectorEnv
+
+with install_hint("stable-baselines3 sb3-contrib"):
+    from stable_baselines3.common.vec_env import VecEnv
 
 Indices = int | Iterable[int] | None
 

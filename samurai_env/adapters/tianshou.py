@@ -12,14 +12,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import torch
 from gymnasium.vector import AutoresetMode
-from tianshou.data import Batch
-from tianshou.env import BaseVectorEnv
-from torch import nn
 
+from samurai_env.core.texts import install_hint
 from samurai_env.envs.learner import LearnerVectorEnv
 from samurai_env.envs.spaces import LegalDiscrete
+
+with install_hint("tianshou"):
+    import torch
+    from tianshou.data import Batch
+    from tianshou.env import BaseVectorEnv
+    from torch import nn
 
 Rows = int | Sequence[int] | np.ndarray | None
 

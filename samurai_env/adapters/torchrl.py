@@ -9,14 +9,17 @@ print(env.rollout(100))
 from typing import Any
 
 import numpy as np
-import torch
 from gymnasium.vector import AutoresetMode
-from tensordict import TensorDict, TensorDictBase
-from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
-from torchrl.envs import EnvBase
 
+from samurai_env.core.texts import install_hint
 from samurai_env.envs.make_vec import make_vector_env
 from samurai_env.envs.vector import GameVectorEnv
+
+with install_hint("torchrl"):
+    import torch
+    from tensordict import TensorDict, TensorDictBase
+    from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
+    from torchrl.envs import EnvBase
 
 
 class TorchRLEnv(EnvBase):

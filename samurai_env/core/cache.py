@@ -22,7 +22,7 @@ from numba.core.serialize import dumps
 from samurai_env.core.notices import notice
 
 HASH_SIZE = hashlib.sha256().digest_size
-DURATION = {"rules": "10 to 60 seconds", "agents": "10 to 60 seconds"}  # on one core
+DURATION = "3 to 20 seconds"  # of the rules or the agents of a game, on one idle core
 
 
 class Entries:
@@ -96,12 +96,17 @@ def _no_collection() -> Iterator[None]:
 
 
 def notice_compiling(function: Callable[..., Any], kept: bool) -> None:
-    """Say on stderr, once for the rules of a game and once for its agents, that code is about to be compiled."""
+    """Say on stderr, once for the rules of a game and once for its agents, that code is about to be compiled.
+
+    What is not bound to a game (`core.jit.bind`) is a part of that, or takes less than a second by itself: not said.
+    """
+    game = "".join(function.__qualname__.split(".")[1:2])
+    if not game.isidentifier():
+        return
     part = "agents" if "agents" in function.__module__.split(".") else "rules"
-    game = "".join(function.__qualname__.split(".")[1:2])  # of a function that `bind` has made
-    what = f"the {part} of {game}" if game.isidentifier() else f"the {part}"
     then = "kept for later runs" if kept else "not kept, for want of a folder to write to"
-    notice(f"compiling {part} {game}", f"compiling {what}: {DURATION[part]}, {then} (samurai-env warmup does it all)")
+    text = f"compiling the {part} of {game}: {DURATION}, {then} (samurai-env warmup does it all)"
+    notice(f"compiling {part} {game}", text)
 
 
 class NoCache(NullCache):

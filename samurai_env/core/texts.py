@@ -1,6 +1,7 @@
 """Values and foreign texts in error messages: one line, short, whatever they hold."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 MAX_ERROR = 280  # characters of an error text
@@ -34,3 +35,16 @@ def shown(value: Any, most: int = _MOST) -> str:
 def listed(values: Iterable[object], most: int = 160) -> str:
     """Values separated by commas, cut to at most `most` characters."""
     return one_line(", ".join(map(str, values)), most)
+
+
+@contextmanager
+def install_hint(packages: str) -> Iterator[None]:
+    """Where an import below fails, name the packages to install, as pip takes them.
+
+    Raises:
+        ModuleNotFoundError: a module is missing; the text says how to install it.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"{error}; install it: pip install {packages}", name=error.name) from None

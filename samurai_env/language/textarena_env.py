@@ -12,13 +12,15 @@ For example:
 
 from typing import Any
 
-import textarena
-from textarena import ObservationType
-from textarena.envs.registration import ENV_REGISTRY
-
 from samurai_env.core.checks import checked_count
 from samurai_env.core.game import find_game
+from samurai_env.core.texts import install_hint
 from samurai_env.language.text_env import TextEnv
+
+with install_hint("textarena"):
+    import textarena
+    from textarena import ObservationType
+    from textarena.envs.registration import ENV_REGISTRY
 
 IDS = {"Samurai-v0": "samurai", "SamuraiCard-v0": "samurai_card", "SamuraiSpirit-v0": "samurai_spirit"}
 

@@ -1,4 +1,4 @@
-"""A line on stderr before code is compiled, once for all processes; silence when it is cached."""
+"""A line on stderr before code of a game is compiled, once for all processes; silence when it is cached."""
 
 import os
 import subprocess
@@ -10,18 +10,17 @@ from samurai_env.core.notices import QUIET, notice
 ROOT = Path(__file__).resolve().parents[2]
 CODE = """
 import subprocess, sys
-from samurai_env.core.jit import jit
+from samurai_env.core.jit import bind, jit
 
-@jit
 def double(x):
     return 2 * x
 
-@jit
 def triple(x):
     return 3 * x
 
+double, triple = (jit(f) if "shared" in sys.argv else bind(f, "go", {}) for f in (double, triple))
 print(double(2) + triple(2), flush=True)
-if len(sys.argv) > 1:
+if "with-child" in sys.argv:
     subprocess.run([sys.executable, __file__], check=True)
 """
 
@@ -41,9 +40,13 @@ def test_a_line_before_compiling_and_silence_when_cached(tmp_path):
     out, err = run(tmp_path, "with-child")
     assert out == ["10", "10"]
     assert err.count("\n") == 1
-    assert err.startswith("samurai_env: compiling the rules")
+    assert err.startswith("samurai_env: compiling the rules of go: ")
     assert "kept for later runs" in err
     assert run(tmp_path) == (["10"], "")
+
+
+def test_what_games_share_is_short_and_not_said(tmp_path):
+    assert run(tmp_path, "shared") == (["10"], "")
 
 
 def test_it_can_be_silenced(tmp_path):

@@ -38,7 +38,9 @@ def test_cooperative_table_goes_on_where_it_was_stopped(game, tmp_path):
     assert {k: chunks[k] for k in (0, 10)} == next(iter(first.returns.values()))
     assert [len(chunks[k]) for k in sorted(chunks)] == [10, 10, 5]
     cooperative.show(config, again, console)
-    assert "`random`, 25 games each" in (tmp_path / "table.md").read_text()
+    page = (tmp_path / "table.md").read_text()
+    assert "`random`, 25 games each" in page
+    assert f"\n| {fewest} player" in page, "a column for --vary, which was not given"
 
 
 def test_cooperative_table_refuses_what_it_cannot_play(tmp_path):
