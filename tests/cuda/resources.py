@@ -73,10 +73,15 @@ def jobs(game: str, players: int, encoding: str) -> dict[str, tuple[Any, Any]]:
         }
 
 
+def ptx_of(kernel: Any, job: Any) -> str:
+    """Compile one kernel to PTX."""
+    with patch("numba.cuda.dispatcher.get_current_device", lambda: Card):
+        return kernel.ptx(job, CAPABILITY)
+
+
 def resources(kernel: Any, job: Any) -> dict[str, int]:
     """Compile one kernel: registers, bytes of stack, bytes spilled."""
-    with patch("numba.cuda.dispatcher.get_current_device", lambda: Card):
-        ptx = kernel.ptx(job, CAPABILITY)
+    ptx = ptx_of(kernel, job)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "kernel.ptx")
         path.write_text(ptx)
@@ -120,13 +125,13 @@ def main() -> int:
     """Compile all kernels."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--record", action="store_true", help="write the file again")
-    parser.add_argument("--only", default="", help="only cases that begin so, such as 'samurai 2 flat'")
+    parser.add_argument("--only", default="", help="only cases that begin so: 'samurai 2 flat'")
     options = parser.parse_args()
     if problem := missing():
         print(problem, file=sys.stderr)
         return 2
     kept = json.loads(RECORD.read_text()) if RECORD.exists() else {}
-    failures = 0
+    failures = compiled = 0
     for game, players, encoding in cases():
         if not f"{game} {players} {encoding}".startswith(options.only):
             continue
@@ -134,13 +139,16 @@ def main() -> int:
             if name in ("sample", "play") and encoding != next(iter(find_game(game).encodings)):
                 continue  # the same for all encodings
             case, started = f"{game} {players} {encoding} {name}", time.monotonic()
-            found = resources(kernel, job)
+            found, compiled = resources(kernel, job), compiled + 1
             problems = worse(found, kept[case]) if case in kept and not options.record else []
             failures += bool(problems)
             print(case, found, f"{time.monotonic() - started:.0f} s", *problems, flush=True)
             if options.record:
                 kept[case] = found
                 RECORD.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
+    if not compiled:
+        print(f"no case begins with {options.only!r}", file=sys.stderr)
+        return 2
     return 1 if failures else 0
 
 

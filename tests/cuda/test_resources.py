@@ -2,9 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
-from tests.cuda.resources import RECORD, cases, jobs, missing, resources, worse
+from samurai_env.core.jit import jit
+from samurai_env.envs.cuda.toolkit import Kernel
+from tests.cuda.resources import RECORD, cases, jobs, missing, ptx_of, resources, worse
 
 
 def test_what_counts_as_worse() -> None:
@@ -23,6 +26,22 @@ def test_the_file_names_kernels_that_there_are() -> None:
     kept = json.loads(RECORD.read_text())
     assert kept
     assert {case.rpartition(" ")[0] for case in kept} <= names
+
+
+@jit
+def multiply_and_add(job, game):
+    """A kernel whose product and sum a GPU would fuse."""
+    job[0][game] = job[0][game] * job[0][game] + job[1]
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing())
+def test_products_and_sums_are_not_fused() -> None:
+    """Neither in the code that is compiled nor when it is linked: the CPU rounds twice."""
+    kernel = Kernel(multiply_and_add)
+    ptx = ptx_of(kernel, (np.zeros(1), 0.5))
+    assert "mul.rn.f64" in ptx
+    assert "fma.rn.f64" not in ptx
+    assert kernel._dispatcher.targetoptions["lto"] is False  # the linker would fuse them
 
 
 @pytest.mark.slow

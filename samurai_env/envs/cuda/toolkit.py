@@ -76,7 +76,8 @@ class Kernel:
 
         scope = {"cuda": cuda, "function": _simulating(function) if simulated() else function}
         self.template = types.FunctionType(_one_game.__code__, scope, function.py_func.__name__)
-        self._dispatcher = cuda.jit(self.template)
+        # Without optimization at link time, which would fuse products and sums again.
+        self._dispatcher = cuda.jit(self.template) if simulated() else cuda.jit(self.template, lto=False)
 
     def __call__(self, games: int, job: tuple[Any, ...], stream: Any = 0) -> None:
         """Start the kernel for so many games, compiled before if need be; does not wait for its end."""
