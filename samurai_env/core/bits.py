@@ -86,7 +86,7 @@ def count(words):
 
 @inlined
 def pick(words, rng):
-    """A uniformly random set bit of a row of words that is not all zero, as int64."""
+    """A uniformly random set bit of a row of words, as int64; undefined if they are all zero."""
     rest = np.uint64(below(rng, count(words)))
     place, chosen, n = 0, EMPTY, EMPTY
     for index in range(words.shape[0]):  # a branch would be guessed wrong

@@ -47,6 +47,7 @@ def fields(num_players: int) -> list[Field]:
         ),
         Field("surrounded", "u8", (), (0, 2**settlements - 1), "settlements surrounded and not yet captured"),
         Field("kinds", "u4", (n,), (0, 2**KINDS - 1), "by seat: bit set of the kinds of tile in the hand"),
+        # Observations read these two by 32 entries, beyond their ends: fields of at least 31 bytes have to follow.
         Field("land_tile", "i1", (lands,), (0, n * KINDS), "0 empty, else 1 + KINDS * seat + kind"),
         Field("sea_tile", "i1", (seas,), (0, n * KINDS), "0 empty, else 1 + KINDS * seat + kind"),
         Field(
