@@ -2,6 +2,7 @@
 
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -63,14 +64,22 @@ def start(cpus: int) -> None:
 
 
 def _check_reachable(address: str) -> None:
-    """Refuse an address at which nobody listens, which Ray itself would try for minutes.
+    """Refuse an address at which no Ray answers, which Ray itself would try for minutes.
 
     Raises:
-        OSError: nobody does.
+        OSError: nobody listens, or something else than Ray does.
     """
     host, _, port = address.rpartition("/")[2].rpartition(":")
-    if host and port.isdecimal():  # others are words, such as auto
-        socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+    if not (host and port.isdecimal()):  # others are words, such as auto
+        return
+    socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+    question = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", f"{host}:{port}"]
+    try:
+        healthy = subprocess.run(question, capture_output=True, timeout=PATIENCE, check=False).returncode == 0
+    except subprocess.TimeoutExpired:
+        healthy = False
+    if not healthy:
+        raise OSError("what listens there does not answer as the head of a Ray cluster does")
 
 
 def results(

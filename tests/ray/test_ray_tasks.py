@@ -1,6 +1,7 @@
 """Tasks on a Ray cluster of two nodes on this machine: same results as processes, and what is killed is done again."""
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -109,7 +110,8 @@ def test_a_tournament_has_the_same_results(cluster, tmp_path):
     assert files[0] == files[1]
 
 
-def test_an_address_without_a_cluster_is_a_line():
+def start_error(address: str) -> str:
+    """What a program says that is to use the cluster at this address."""
     code = """if True:
         from tests.ray.work import divide, never
         from experiments.common.tasks import WorkerSettings, results
@@ -118,7 +120,19 @@ def test_an_address_without_a_cluster_is_a_line():
         except OSError as error:
             print(error)
     """
-    environment = os.environ | {"RAY_ADDRESS": "127.0.0.1:1", "PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"RAY_ADDRESS": address, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("no Ray on RAY_ADDRESS=127.0.0.1:1: ")
-    assert done.stdout.count("\n") == 1
+    return done.stdout
+
+
+def test_an_address_without_a_cluster_is_a_line():
+    said = start_error("127.0.0.1:1")
+    assert said.startswith("no Ray on RAY_ADDRESS=127.0.0.1:1: ")
+    assert said.count("\n") == 1
+
+
+def test_an_address_of_something_else_is_a_line():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        reason = "what listens there does not answer as the head of a Ray cluster does"
+        assert start_error(address) == f"no Ray on RAY_ADDRESS={address}: {reason}\n"
