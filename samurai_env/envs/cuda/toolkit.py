@@ -76,8 +76,9 @@ class Kernel:
 
         scope = {"cuda": cuda, "function": _simulating(function) if simulated() else function}
         self.template = types.FunctionType(_one_game.__code__, scope, function.py_func.__name__)
-        # Without optimization at link time, which would fuse products and sums again.
-        self._dispatcher = cuda.jit(self.template) if simulated() else cuda.jit(self.template, lto=False)
+        # Optimization at link time would fuse products and sums again.
+        settings: dict[str, Any] = {} if simulated() else {"lto": False}
+        self._dispatcher = cuda.jit(self.template, **settings)
 
     def __call__(self, games: int, job: tuple[Any, ...], stream: Any = 0) -> None:
         """Start the kernel for so many games, compiled before if need be; does not wait for its end."""
