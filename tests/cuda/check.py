@@ -139,6 +139,8 @@ def main() -> int:
         return 0 if check(options.one[0], int(options.one[1]), options.games, options.batch) else 1
     variants = [(game, str(n)) for game in GAMES for n in find_game(game).players]
     chosen = [variant for variant in variants if " ".join(variant).startswith(options.only)]
+    if not chosen:
+        parser.error(f"no game with a number of players begins with {options.only!r}")
 
     def run(variant: tuple[str, str]) -> int:
         command = [sys.executable, "-m", "tests.cuda.check", "--one", *variant]
