@@ -7,6 +7,7 @@ combat lines, the penalties on them and the tokens. `fit` finds the weights of e
 """
 
 import json
+import math
 
 import numpy as np
 
@@ -122,11 +123,11 @@ def next_turn_talents(state, seat):
 @jit
 def log_not_all(mean, stock):
     """Log probability that fewer than `stock` are lost if `mean` are lost on average (Poisson)."""
-    term, total = np.exp(-mean), 0.0
+    term, total = math.exp(-mean), 0.0
     for k in range(stock):
         total += term
         term *= mean / (k + 1)
-    return np.log(max(total, 1e-3))
+    return math.log(max(total, 1e-3))
 
 
 @jit
@@ -249,7 +250,7 @@ def write_wounds(state, seat, chance, wound, out):
     wounds = 2 * state.animal[seat] + state.wounded[seat] + wound
     for more in range(2):
         if wounds + more >= LIVES:
-            out[SURVIVAL] += np.log(max(1.0 - chance, 1e-3)) if more else np.log(1e-3)
+            out[SURVIVAL] += math.log(max(1.0 - chance, 1e-3)) if more else math.log(1e-3)
             return
         if wounds + more > 0:
             out[WOUNDS_1 + wounds + more - 1] += chance if more else 1.0 - chance
