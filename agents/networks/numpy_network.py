@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load
+from threadpoolctl import ThreadpoolController
 
 from agents.networks.cards import damaged, read_card, read_weights
 from agents.networks.config import MASKED, NetworkConfig, graph_of
@@ -24,6 +25,7 @@ from samurai_env.core.encoding import Cells
 from samurai_env.core.texts import one_line
 
 FEW = 16  # positions up to which compiled layers are faster than NumPy's products
+BLAS = ThreadpoolController()  # of NumPy's products; its threads wait for these small ones by spinning
 
 
 def expected_shapes(config: NetworkConfig) -> Shapes:
@@ -91,6 +93,14 @@ class NumPyNetwork:
         self, observations: np.ndarray, masks: np.ndarray, features: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """See `agents.networks.agent.Network.evaluate`."""
+        by_blas = self._graph is not None or len(observations) > FEW
+        with BLAS.limit(limits=1, user_api="blas") if by_blas else nullcontext():
+            return self._forward(observations, masks, features)
+
+    def _forward(
+        self, observations: np.ndarray, masks: np.ndarray, features: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The work of `evaluate`."""
         t, obs = self._tensors, observations.reshape(len(observations), -1)
         prior: np.ndarray | None = None
         if features is not None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from threadpoolctl import threadpool_info
 
 from agents.networks import agent, files, numpy_network
 from agents.networks.cards import read_card
@@ -139,3 +140,23 @@ def test_shipped_networks_are_found_from_anywhere(monkeypatch, tmp_path):
     (tmp_path / "weights" / "samurai-2.safetensors").touch()  # one's own comes first
     assert not weights_file(Path("weights/samurai-2")).is_absolute()
     assert weights_file(Path("weights/none")) == Path("weights/none")
+
+
+def test_products_take_one_thread(monkeypatch):
+    """Threads of BLAS that wait for small products by spinning took 20 to 50 times the time of a search."""
+    path = shipped_networks()[0]
+    by_numpy = agent.NetworkAgent(parse_variant(read_card(path).variant), numpy_network.load_network(path))
+    seen, forward = [], numpy_network.NumPyNetwork._forward
+
+    def looking(*arguments):
+        seen.extend(
+            pool["num_threads"] for pool in threadpool_info() if "numpy" in pool["filepath"]
+        )  # torch has its own
+        return forward(*arguments)
+
+    monkeypatch.setattr(numpy_network.NumPyNetwork, "_forward", looking)
+    before = threadpool_info()
+    by_numpy.evaluate(positions(by_numpy.variant, 10))
+    assert seen
+    assert set(seen) == {1}
+    assert threadpool_info() == before
