@@ -27,6 +27,7 @@ Result = TypeVar("Result")
 LOOK = 0.2  # seconds between two looks at whether to stop
 CPUS_LOOK = 2.0  # seconds between two looks at how many CPUs the cluster has
 PATIENCE = 10.0  # seconds to reach the cluster
+HEALTH = 30.0  # seconds for the answer of its head, which a busy machine takes long to ask for
 RETRIES = 20  # of a task whose worker or node was killed
 STORE = 256 << 20  # bytes of the object store of a Ray started here
 
@@ -75,7 +76,7 @@ def _check_reachable(address: str) -> None:
     socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
     question = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", f"{host}:{port}"]
     try:
-        healthy = subprocess.run(question, capture_output=True, timeout=PATIENCE, check=False).returncode == 0
+        healthy = subprocess.run(question, capture_output=True, timeout=HEALTH, check=False).returncode == 0
     except subprocess.TimeoutExpired:
         healthy = False
     if not healthy:
