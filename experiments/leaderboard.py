@@ -26,6 +26,7 @@ from experiments.common.tasks import WorkerSettings
 from experiments.evaluation.best_agents import best_agents
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span, standings
+from experiments.evaluation.stopping import StopRule
 from samurai_env import parse_variant
 from samurai_env.core.texts import listed, one_line, shown
 from samurai_env.core.variant_spec import EXAMPLE, read_spec
@@ -59,6 +60,7 @@ class Ladder:
         full_deals: the same in the full form.
         slow: agents that play in the full form only.
         width: a matchup ends once its interval is no wider (ratings only).
+        winner: a matchup ends once it is known who wins more than par (ratings only).
         vary: cooperative games: an option of which every value is played.
         about: what is special about the table, for its title.
         chunk: deals that a worker plays at a time (ratings only).
@@ -74,6 +76,7 @@ class Ladder:
     full_deals: int
     slow: tuple[str, ...] = ()
     width: float | None = None
+    winner: bool = False
     vary: str | None = None
     about: str = ""
     chunk: int = tournament.Config.chunk
@@ -90,6 +93,7 @@ class Ladder:
             first_deal=self.first_deal,
             mirror=self.mirror,
             width=self.width,
+            winner=self.winner,
             chunk=self.chunk,
             output=Path(os.path.relpath(folder / self.name, ROOT)),  # it becomes part of the command on the page
         )
@@ -190,7 +194,7 @@ def results_of(ladder: Ladder, folder: Path) -> tuple[Results, Standings] | None
     pairs = [(one, other) for one in listed for other in listed if one != other]
     met = [pair for pair in pairs if pair in results.matchups and results.matchups[pair].deals]
     agents = tuple(agent for agent in listed if any(agent in pair for pair in met))
-    return (results, standings(results, agents)) if agents else None
+    return (results, standings(results, agents, rule=StopRule(winner=ladder.winner))) if agents else None
 
 
 def ladder_part(ladder: Ladder, folder: Path) -> str | None:
@@ -200,12 +204,15 @@ def ladder_part(ladder: Ladder, folder: Path) -> str | None:
         return None
     results, standing = found
     columns = list(standing.agents)
-    head = [f"`{name}`" if name in columns else name for name in standing.head(columns)]
-    text = table(head, [[f"`{agent}`", *standing.row(agent, columns)[1:]] for agent in columns])
+    number = {agent: str(place) for place, agent in enumerate(columns, 1)}
+    head = ["", *(number.get(name, name) for name in standing.head(columns))]
+    text = table(head, [[number[agent], f"`{agent}`", *standing.row(agent, columns)[1:]] for agent in columns])
     title = variant_title(results.variant) + (f": {ladder.about}" if ladder.about else "")
     others = standing.variant.num_players - 1
     meaning = "against that of the column" if others == 1 else f"in one seat among {others} copies of the column's"
-    about = f"Columns with the names of agents: win share of the row's agent {meaning}; par is 1/{others + 1}."
+    about = f"Columns with numbers: win share of the row's agent {meaning}; par is 1/{others + 1}."
+    if ladder.winner:
+        about += " A matchup ended once a winner was known; its intervals hold at whatever number of deals one stops."
     agents = tuple(agent for agent in (*ladder.agents, *ladder.slow) if agent in columns)
     if ANCHOR not in agents:
         about += (

@@ -50,6 +50,7 @@ def rated(config: Config, ladder: leaderboard.Ladder, console: Console, folder: 
         agents=pair,
         deals=len(before),
         width=None,
+        winner=False,
         output=config.output,
     )
     now = tournament.play(config.given_to(again), console, pairs=[pair]).matchups[pair].shares(len(before))

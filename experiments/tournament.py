@@ -33,9 +33,10 @@ from experiments.common.provenance import commit, machine
 from experiments.common.ranges import Count, Seed, check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.common.tasks import results as results_of
-from experiments.evaluation.matches import Timed, one_against_others, stop_after, warm_agent
+from experiments.evaluation.matches import Timed, one_against_others, warm_agent
 from experiments.evaluation.matchups import Chunk, Matchup, Pair, Results
 from experiments.evaluation.standings import Standings, span, standings
+from experiments.evaluation.stopping import StopRule
 from samurai_env import parse_variant
 from samurai_env.files.atomic_write import write_atomically
 
@@ -58,6 +59,8 @@ class Config(WorkerSettings):
     """Number of the first deal: an agent that was tuned on some deals is measured on others."""
     width: float | None = None
     """End a matchup once its interval is no wider, such as 0.06 for 3 points up and down."""
+    winner: bool = False
+    """End a matchup once it is known who wins more than par; intervals are wider, so that one may look at any time."""
     mirror: bool = True
     """Also let every agent play copies of itself: a control that must give par."""
     output: Path = Path("runs/tournament")
@@ -67,6 +70,11 @@ class Config(WorkerSettings):
 
     def __post_init__(self) -> None:
         self.agents = split_agent_specs(self.agents)
+
+    @property
+    def rule(self) -> StopRule:
+        """When a matchup ends before all deals are played."""
+        return StopRule(self.width, self.winner)
 
 
 def play_chunk(task: Task) -> Chunk:
@@ -89,7 +97,7 @@ def pairs_to_meet(config: Config, players: int) -> list[Pair]:
 
 def stop(matchup: Matchup, config: Config) -> int | None:
     """The number of deals at which a matchup's interval was narrow enough; None as long as it is not."""
-    return None if config.width is None else stop_after(matchup.shares(config.deals), config.width)
+    return config.rule.after(matchup.shares(config.deals))
 
 
 def missing(results: Results, config: Config, pairs: list[Pair]) -> Iterator[Task]:
@@ -110,8 +118,7 @@ def prepare(config: Config) -> Results:
         OSError: the output folder cannot be made, or a network is not there.
     """
     check_ranges(config)
-    if config.width is not None and not 0.0 < config.width < 1.0:
-        raise ValueError(f"--width must be between 0 and 1, not {config.width:g}")
+    _ = config.rule  # refuses settings that do not go together
     if len(config.agents) < 1 + (not config.mirror):
         raise ValueError("--agents are two or more; one plays itself with --mirror")
     if len(set(config.agents)) != len(config.agents):
@@ -174,12 +181,12 @@ def play(
 def caption(config: Config, found: Standings) -> str:
     """Describe what the numbers of a table rest on."""
     text = f"{span(list(found.deals.values()))} deals a matchup, each from {found.variant.num_players} seats"
-    return text if config.width is None else f"{text}; ended at intervals of {config.width:.1%}"
+    return f"{text}; {config.rule}" if str(config.rule) else text
 
 
 def show(config: Config, results: Results, console: Console) -> None:
     """Print the table and write table.txt and payoff.png."""
-    found = standings(results, config.agents, config.deals, config.width)
+    found = standings(results, config.agents, config.deals, config.rule)
     others = found.variant.num_players - 1
     title = f"{found.variant.spec}: win share of one (row) among {others} (column), 95 % intervals"
     table = Table(title=title, caption=caption(config, found))

@@ -19,7 +19,6 @@ from samurai_env.game_batch import GameBatch
 
 Z95 = 1.959963984540054  # of the normal distribution
 MATCH_SEED = 1_000_000_000  # deals of matches, away from those of training
-FIRST_LOOK, LOOK = 50, 10  # deals before a matchup may stop for the first time, and between two looks at it
 
 
 class Timed:
@@ -137,24 +136,3 @@ def estimate(shares: np.ndarray) -> Estimate:
         half = Z95 * float(by_deal.std(ddof=1)) / math.sqrt(deals)
         low, high = min(low, mean - half), max(high, mean + half)
     return Estimate(mean, max(0.0, low), min(1.0, high))
-
-
-def stop_after(shares: np.ndarray, width: float) -> int | None:
-    """The number of deals at the first look that finds the interval of `estimate` at most `width` wide.
-
-    Stopping at a width keeps intervals honest (Chow and Robbins, 1965): how wide one is says little of where its
-    middle lies. Stopping as soon as an interval leaves out par would not: who looks often enough sees every pair of
-    equals differ sometime.
-
-    Args:
-        shares: (deals, games of a deal), in order of deals.
-        width: of the interval, such as 0.06 for 3 points up and down.
-
-    Returns:
-        None if it is wider at all looks.
-    """
-    for deals in range(FIRST_LOOK, len(shares) + 1, LOOK):
-        found = estimate(shares[:deals])
-        if found.high - found.low <= width:
-            return deals
-    return None

@@ -12,7 +12,8 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from agents.old_names import current_spec
-from experiments.evaluation.matches import MATCH_SEED, stop_after
+from experiments.evaluation.matches import MATCH_SEED
+from experiments.evaluation.stopping import ALL, StopRule
 from samurai_env import __version__, parse_variant
 from samurai_env.core.texts import one_line, shown
 from samurai_env.files.atomic_write import write_atomically
@@ -84,12 +85,12 @@ class Matchup:
     commits: list[str] = field(default_factory=list)
     machines: list[str] = field(default_factory=list)
 
-    def shares(self, deals: int | None = None, width: float | None = None) -> np.ndarray:
+    def shares(self, deals: int | None = None, rule: StopRule = ALL) -> np.ndarray:
         """Win shares in order of deals, from the first on and without a gap.
 
         Args:
             deals: no more than these; None for all.
-            width: no more than `stop_after` wants; None for all.
+            rule: no more than it wants.
 
         Returns:
             float64 (deals, seats).
@@ -98,7 +99,7 @@ class Matchup:
         while len(rows) in self.deals and len(rows) != deals:
             rows.append(self.deals[len(rows)])
         found = np.array(rows, float)
-        return found if width is None else found[: stop_after(found, width)]
+        return found[: rule.after(found)]
 
     def add(self, chunk: Chunk, commit_: str) -> None:
         """Keep what a worker played, with the commit of the code."""

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.evaluation.alpha_rank import alpha_rank
-from experiments.evaluation.matches import Estimate, estimate
+from experiments.evaluation.matches import Estimate
 from experiments.evaluation.matchups import Matchup, Pair, Results
 from experiments.evaluation.ratings import Comparison, Matchups, rate, resampled_shares
+from experiments.evaluation.stopping import ALL, StopRule
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 
@@ -89,7 +90,7 @@ def duration(seconds: float) -> str:
     raise AssertionError
 
 
-def pay_off(results: Results, agents: Sequence[str], deals: int | None, width: float | None) -> dict[Pair, np.ndarray]:
+def pay_off(results: Results, agents: Sequence[str], deals: int | None, rule: StopRule) -> dict[Pair, np.ndarray]:
     """Win shares, (deals, seats), of the first agent's one seat among copies of the second.
 
     With two players a matchup is played once and read from both sides.
@@ -98,7 +99,7 @@ def pay_off(results: Results, agents: Sequence[str], deals: int | None, width: f
     found = {}
     for one in agents:
         for other in agents:
-            shares = results.matchups.get((one, other), Matchup()).shares(deals, width)
+            shares = results.matchups.get((one, other), Matchup()).shares(deals, rule)
             if len(shares):
                 found[one, other] = shares
                 if shares.shape[1] == 2 and one != other:
@@ -124,20 +125,18 @@ def masses(matchups: Matchups, agents: int, players: int) -> np.ndarray:
     return total / len(rows)
 
 
-def standings(
-    results: Results, agents: Sequence[str], deals: int | None = None, width: float | None = None
-) -> Standings:
+def standings(results: Results, agents: Sequence[str], deals: int | None = None, rule: StopRule = ALL) -> Standings:
     """The outcome of what has been played between these agents.
 
     Args:
         results: what was played.
         agents: who counts.
         deals: only this many deals of each matchup; None for all.
-        width: only as many deals of each matchup as `match.stop_after` wants; None for all.
+        rule: how matchups end: only as many deals count as it wants.
     """
     variant = parse_variant(results.variant)
     players = variant.num_players
-    played = pay_off(results, agents, deals, width)
+    played = pay_off(results, agents, deals, rule)
     seconds = {}
     for agent in agents:
         time, count = 0.0, 0
@@ -161,6 +160,6 @@ def standings(
         if pairs == len(agents) * (len(agents) - 1) and met:
             mass = dict(zip(agents, masses(met, len(agents), players), strict=True))
         agents = sorted(agents, key=lambda agent: -np.nan_to_num(ratings[agent][0], nan=-np.inf))
-    shares = {pair: estimate(rows) for pair, rows in played.items()}
+    shares = {pair: rule.estimate(rows) for pair, rows in played.items()}
     counts = {pair: len(rows) for pair, rows in played.items()}
     return Standings(variant, tuple(agents), shares, counts, ratings, mass, seconds)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from experiments.evaluation.alpha_rank import INTENSITY, POPULATION, alpha_rank, fixation, stationary
-from experiments.evaluation.matches import estimate, stop_after
+from experiments.evaluation.matches import estimate
 from experiments.evaluation.ratings import ELO, Comparison, rate
 from experiments.evaluation.standings import duration, masses, rating_text, span
+from experiments.evaluation.stopping import StopRule, confidence_sequence, narrow_after, wealth
 
 
 def played(chance, deals, games, rng):
@@ -30,13 +31,13 @@ def matchups(strengths, deals, players, seed):
 
 def test_a_meeting_stops_when_its_interval_is_narrow_enough():
     shares = played(0.7, 1000, 2, np.random.default_rng(0))
-    deals = stop_after(shares, 0.1)
+    deals = narrow_after(shares, 0.1)
     assert deals is not None
     assert deals % 10 == 0
     at, before = estimate(shares[:deals]), estimate(shares[: deals - 10])
     assert at.high - at.low <= 0.1 < before.high - before.low
-    assert stop_after(shares, 0.01) is None
-    assert stop_after(shares[:40], 0.5) is None
+    assert narrow_after(shares, 0.01) is None
+    assert narrow_after(shares[:40], 0.5) is None
 
 
 @pytest.mark.parametrize("chance", [0.5, 0.8, 0.97])
@@ -44,9 +45,54 @@ def test_intervals_stay_honest_under_stopping(chance):
     rng, covered = np.random.default_rng(1), 0
     for _ in range(1000):
         shares = played(chance, 400, 2, rng)
-        found = estimate(shares[: stop_after(shares, 0.12)])
+        found = estimate(shares[: narrow_after(shares, 0.12)])
         covered += found.low <= chance <= found.high
     assert covered >= 935  # 950 less two standard deviations
+
+
+@pytest.mark.parametrize("chance", [0.25, 0.5, 0.9])
+def test_one_may_look_at_a_confidence_sequence_at_any_time(chance):
+    """Over 400 looks at the true mean a plain interval would leave it out sometime in two runs of five."""
+    rng, missed, plain = np.random.default_rng(2), 0, 0
+    for _ in range(400):
+        by_deal = played(chance, 400, 2, rng).mean(1)
+        missed += (wealth(by_deal, np.array([chance])) >= 20.0).any()
+        number = np.arange(1, 401)
+        mean = by_deal.cumsum() / number
+        plain += (np.abs(mean - chance) > 1.96 * by_deal.std() / np.sqrt(number))[20:].any()
+    assert missed <= 0.05 * 400 + 9  # and two standard deviations
+    assert plain > 0.2 * 400
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_a_matchup_ends_once_a_winner_is_known(players):
+    rule, rng = StopRule(winner=True), np.random.default_rng(3)
+    clear, even = played(0.8, 200, players, rng), played(1 / players, 200, players, rng)
+    deals = rule.after(clear)
+    assert deals is not None
+    assert 3 < deals < 40
+    assert rule.estimate(clear[:deals]).low > 1 / players >= rule.estimate(clear[: deals - 1]).low
+    assert rule.after(even) is None
+    found = rule.estimate(even)
+    assert found.low < 1 / players < found.high
+    assert rule.after(even[:0]) is None
+    loser = rule.after(1.0 - clear) if players == 2 else rule.after(played(0.05, 200, players, rng))
+    assert loser is not None
+
+
+def test_a_confidence_sequence_is_somewhat_wider_than_an_interval():
+    shares = played(0.7, 100, 2, np.random.default_rng(4))
+    plain, found = estimate(shares), confidence_sequence(shares)
+    assert found.mean == plain.mean
+    assert 1.0 < (found.high - found.low) / (plain.high - plain.low) < 2.5
+    nothing = confidence_sequence(np.zeros((30, 2)))
+    assert nothing.low == 0.0
+    assert 0.0 < nothing.high < 0.3
+
+
+def test_one_rule_at_a_time():
+    with pytest.raises(ValueError, match="choose one"):
+        StopRule(width=0.1, winner=True)
 
 
 # --- Ratings ---

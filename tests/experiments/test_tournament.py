@@ -309,7 +309,7 @@ def test_the_leaderboard_is_played_and_written(tmp_path):
     leaderboard.play(leaderboard.Config(only=("ladder-small",)), QUIET, tmp_path, file)
     page = leaderboard.page(tmp_path, file)
     assert "## Samurai, 2 players" in page
-    assert "| agent | rating | alpha-rank | `greedy` | `random` | deals | a decision |" in page
+    assert "|  | agent | rating | alpha-rank | 1 | 2 | deals | a decision |" in page
     assert "experiments.reproduce ladder-small greedy random" in page
     assert "Spirit" not in page
     leaderboard.play(leaderboard.Config(only=("long",)), QUIET, tmp_path, file)
