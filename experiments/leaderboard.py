@@ -298,7 +298,8 @@ def best(folder: Path = RESULTS, file: Path = LIST) -> str:
             for agent, variant in wins.returns:
                 if rate := wins.rate(agent, parse_variant(variant)):
                     rates.setdefault(variant, {})[agent] = rate[0].mean, wins.seconds(agent, variant)
-    return best_agents((found[1] for ladder in ladders if (found := results_of(ladder, folder))), rates)
+    boards = [found for ladder in ladders if (found := results_of(ladder, folder))]
+    return best_agents([(results, standing.agents) for results, standing in boards], rates)
 
 
 def write_pages(write: bool) -> list[str]:

@@ -2,48 +2,77 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from agents.spec import parse_agent_spec
-from experiments.evaluation.standings import ANCHOR, Standings
+from experiments.evaluation.matchups import Matchup, Pair, Results
+from experiments.evaluation.standings import ANCHOR, standings
 
 DEFAULT = "mcts:1000"  # where nothing has been measured: it plays every game with any number of players
 
 Row = dict[str, Any]
 
 
-def best_agents(found: Iterable[Standings], rates: Mapping[str, Mapping[str, tuple[float, float | None]]]) -> str:
+def best_agents(
+    boards: Iterable[tuple[Results, Sequence[str]]], rates: Mapping[str, Mapping[str, tuple[float, float | None]]]
+) -> str:
     """Make the text of `agents/best.json`.
 
     Args:
-        found: the boards with ratings. Of an agent on several boards the first counts. Where the anchor did not play
-            ratings have another zero: they are shifted so that an agent known from a board before keeps its rating,
-            and left out if there is none. Agents that cheat are left out.
+        boards: results of tournaments with the agents of each that count. The boards of a variant are rated together,
+            as one tournament: each measures what fits into its time, and some agents are on several.
         rates: of cooperative games: win rate, and seconds of a decision, by spec of the variant and agent.
+
+    Agents that cheat are left out, and those that no games connect with the anchor.
     """
-    variants: dict[str, dict[str, Row]] = {}
-    for board in found:
-        rows = variants.setdefault(board.variant.spec, {})
-        ratings = {agent: float(row[0]) for agent, row in board.ratings.items() if math.isfinite(row[0])}
-        shift = 0.0
-        if ANCHOR not in ratings:
-            common = [agent for agent in ratings if agent in rows]
-            if not common:
-                continue
-            shift = rows[common[0]]["strength"] - ratings[common[0]]
-        for agent, rating in ratings.items():
-            if agent not in rows and not parse_agent_spec(agent).cheats:
-                rows[agent] = _row(agent, round(rating + shift, 1), board.seconds.get(agent))
+    by_variant: dict[str, list[tuple[Results, Sequence[str]]]] = {}
+    for results, agents in boards:
+        by_variant.setdefault(results.variant, []).append((results, agents))
+    lists = {variant: _rated(found) for variant, found in by_variant.items()}
     for variant, by_agent in rates.items():
-        rows = variants.setdefault(variant, {})
-        for agent, (rate, seconds) in by_agent.items():
-            if not parse_agent_spec(agent).cheats:
-                rows.setdefault(agent, _row(agent, round(rate, 4), seconds))
-    lists = {
-        variant: sorted(rows.values(), key=lambda row: -row["strength"]) for variant, rows in sorted(variants.items())
-    }
-    return json.dumps({"default": DEFAULT, "variants": lists}, indent=1) + "\n"
+        lists[variant] = [
+            _row(agent, round(rate, 4), seconds)
+            for agent, (rate, seconds) in by_agent.items()
+            if not parse_agent_spec(agent).cheats
+        ]
+    ordered = {variant: sorted(rows, key=lambda row: -row["strength"]) for variant, rows in sorted(lists.items())}
+    return json.dumps({"default": DEFAULT, "variants": ordered}, indent=1) + "\n"
+
+
+def _rated(boards: Sequence[tuple[Results, Sequence[str]]]) -> list[Row]:
+    """The agents of the boards of one variant."""
+    agents = sorted({agent for _, known in boards for agent in known}, key=lambda agent: (agent != ANCHOR, agent))
+    if ANCHOR not in agents:
+        return []
+    table = standings(merged([results for results, _ in boards]), agents)
+    return [
+        _row(agent, round(float(rating), 1), table.seconds.get(agent))
+        for agent, (rating, *_) in table.ratings.items()
+        if math.isfinite(rating) and not parse_agent_spec(agent).cheats
+    ]
+
+
+def merged(boards: Sequence[Results]) -> Results:
+    """All deals of tournaments of one variant, as one; with two players a matchup may stand in either order."""
+    whole = copy(boards[0])
+    whole.matchups = dict[Pair, Matchup]()
+    for results in boards:
+        for pair, matchup in results.matchups.items():
+            shares, turned = matchup.shares(), pair[::-1] in whole.matchups and pair not in whole.matchups
+            if turned and shares.shape[1:] == (2,) and pair[0] != pair[1]:
+                pair, shares = pair[::-1], 1.0 - shares
+                seconds, decisions = matchup.seconds[::-1], matchup.decisions[::-1]
+            else:
+                seconds, decisions = matchup.seconds, matchup.decisions
+            target = whole.matchups.setdefault(pair, Matchup())
+            start = len(target.deals)
+            target.deals.update((start + number, list(row)) for number, row in enumerate(shares))
+            for who in (0, 1):
+                target.seconds[who] += seconds[who]
+                target.decisions[who] += decisions[who]
+    return whole
 
 
 def _row(spec: str, strength: float, seconds: float | None) -> Row:

@@ -10,6 +10,7 @@ from agents.best import Best, Measured, best_spec, named
 from agents.registry import make_agent
 from experiments import leaderboard
 from experiments.evaluation.best_agents import best_agents
+from experiments.evaluation.matchups import Matchup, Results
 from samurai_env import GameBatch, find_game, game_names, make_variant
 from samurai_env.core.notices import QUIET
 
@@ -76,3 +77,29 @@ def test_agents_that_cheat_are_left_out():
     rates = {VARIANT.spec: {"greedy": (0.2, 1e-6), "mcts:9,cheating=1": (0.97, 0.1), "mcts:9,cheating=0": (0.4, 0.1)}}
     rows = json.loads(best_agents([], rates))["variants"][VARIANT.spec]
     assert [row["spec"] for row in rows] == ["mcts:9,cheating=0", "greedy"]
+
+
+def board(path, wins, *, seconds=1.0):
+    """Results of matchups: by pair, the deals won and lost by the one; each deal has both seats."""
+    results = Results(path / "none.json", VARIANT.spec)
+    for pair, (won, lost) in wins.items():
+        deals = {number: [float(number < won)] * 2 for number in range(won + lost)}
+        results.matchups[pair] = Matchup(deals, [seconds * len(deals) * 2, 0.0], [len(deals) * 2, len(deals) * 2])
+    return results
+
+
+def test_boards_of_a_variant_are_rated_as_one(tmp_path):
+    """The long board has no anchor; a pair stands there in the other order."""
+    fast = board(tmp_path, {("greedy", "mcts:9"): (20, 60), ("greedy", "random"): (80, 1)})
+    slow = board(
+        tmp_path, {("mcts:9", "greedy"): (60, 20), ("mcts:99", "mcts:9"): (30, 10), ("alone", "alone"): (1, 1)}
+    )
+    boards = [(fast, ["greedy", "mcts:9", "random"]), (slow, ["mcts:9", "mcts:99"])]
+    rows = {row["spec"]: row for row in json.loads(best_agents(boards, {}))["variants"][VARIANT.spec]}
+    assert list(rows) == ["mcts:99", "mcts:9", "greedy", "random"]
+    assert rows["greedy"]["strength"] == 0.0
+    assert rows["mcts:9"]["strength"] == pytest.approx(400 * np.log10(3), abs=5)  # won 120 of 160
+    assert rows["mcts:99"]["strength"] == pytest.approx(800 * np.log10(3), abs=15)
+    assert rows["mcts:99"]["seconds"] == 1.0
+    alone = json.loads(best_agents(boards[1:], {}))["variants"][VARIANT.spec]
+    assert alone == []  # nothing to compare with

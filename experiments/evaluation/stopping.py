@@ -1,0 +1,114 @@
+"""When a matchup has had enough deals, in ways that leave its interval honest."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from experiments.evaluation.matches import Estimate, estimate
+
+FIRST_LOOK, LOOK = 50, 10  # deals before an interval's width is looked at for the first time, and between two looks
+ALPHA = 0.05
+GRID = np.linspace(0.0, 1.0, 2001)  # means that a confidence sequence may hold
+LARGEST_BET = 0.5  # of what a deal could lose
+
+
+@dataclass(frozen=True)
+class StopRule:
+    """When a matchup ends before all its deals are played; by default it does not.
+
+    Attributes:
+        width: once its interval is no wider, such as 0.06 for 3 points up and down.
+        winner: once it is known who wins more than par.
+    """
+
+    width: float | None = None
+    winner: bool = False
+
+    def __post_init__(self) -> None:
+        if self.width is not None and not 0.0 < self.width < 1.0:
+            raise ValueError(f"--width must be between 0 and 1, not {self.width:g}")
+        if self.winner and self.width is not None:
+            raise ValueError("--winner and --width are two ways to end a matchup: choose one")
+
+    def after(self, shares: np.ndarray) -> int | None:
+        """The number of deals at which the matchup ended; None as long as it has not.
+
+        Args:
+            shares: (deals, seats), in order of deals, in [0, 1].
+        """
+        if self.winner:
+            return winner_after(shares)
+        return None if self.width is None else narrow_after(shares, self.width)
+
+    def estimate(self, shares: np.ndarray) -> Estimate:
+        """The mean share with an interval that this rule leaves honest."""
+        return confidence_sequence(shares) if self.winner else estimate(shares)
+
+    def __str__(self) -> str:
+        """Say it below a table."""
+        if self.winner:
+            return "ended once a winner was known"
+        return "" if self.width is None else f"ended at intervals of {self.width:.1%}"
+
+
+ALL = StopRule()  # all deals count
+
+
+def narrow_after(shares: np.ndarray, width: float) -> int | None:
+    """The number of deals at the first look that finds the interval of `estimate` at most `width` wide.
+
+    Stopping at a width keeps intervals honest (Chow and Robbins, 1965): how wide one is says little of where its
+    middle lies. Stopping as soon as an interval leaves out par would not: who looks often enough sees every pair of
+    equals differ sometime. `winner_after` has an interval that one may look at.
+    """
+    for deals in range(FIRST_LOOK, len(shares) + 1, LOOK):
+        found = estimate(shares[:deals])
+        if found.high - found.low <= width:
+            return deals
+    return None
+
+
+def wealth(by_deal: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """What somebody owns who bet on each deal that the mean is another one, by the number of deals; 1 at first.
+
+    Half is bet on a greater mean, half on a smaller one, and the greater half counts (Waudby-Smith and Ramdas, 2024,
+    "hedged capital" with predictable plug-in bets). If the mean is the true one the wealth ever reaches 1 / ALPHA with
+    a chance of ALPHA at most, however often one looks.
+
+    Args:
+        by_deal: (deals,) results in [0, 1].
+        means: (means,) in [0, 1].
+
+    Returns:
+        float64 (deals, means).
+    """
+    number = np.arange(1, len(by_deal) + 1)
+    centre = (0.5 + np.cumsum(by_deal)) / (number + 1)
+    spread = (0.25 + np.cumsum((by_deal - centre) ** 2)) / (number + 1)
+    known = np.concatenate([[0.25], spread[:-1]])  # a bet knows the deals before alone
+    bets = np.sqrt(2.0 * math.log(2.0 / ALPHA) / (known * number * np.log1p(number)))[:, None]
+    with np.errstate(divide="ignore"):
+        up, down = np.minimum(bets, LARGEST_BET / means), np.minimum(bets, LARGEST_BET / (1.0 - means))
+    gain = by_deal[:, None] - means
+    return 0.5 * np.exp(np.maximum(np.log1p(up * gain).cumsum(0), np.log1p(-down * gain).cumsum(0)))
+
+
+def confidence_sequence(shares: np.ndarray) -> Estimate:
+    """Mean share with a 95 % interval that holds after all numbers of deals at once, so that one may stop at will.
+
+    Args:
+        shares: (deals, games of a deal), in order of deals, each in [0, 1].
+    """
+    by_deal = shares.mean(1)
+    held = GRID[(wealth(by_deal, GRID) < 1.0 / ALPHA).all(0)]
+    low, high = (float(held[0]), float(held[-1])) if len(held) else (float(by_deal.mean()),) * 2
+    return Estimate(float(by_deal.mean()), low, high)
+
+
+def winner_after(shares: np.ndarray) -> int | None:
+    """The number of deals after which `confidence_sequence` leaves out par for the first time."""
+    if not len(shares):
+        return None
+    shown = wealth(shares.mean(1), np.array([1.0 / shares.shape[1]]))[:, 0] >= 1.0 / ALPHA
+    return int(shown.argmax()) + 1 if shown.any() else None
