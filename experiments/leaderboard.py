@@ -7,6 +7,7 @@
 resumes. The README shows the same tables in short.
 """
 
+import json
 import os
 import tomllib
 from contextlib import chdir
@@ -27,6 +28,7 @@ from experiments.evaluation.best_agents import best_agents
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span, standings
 from experiments.evaluation.stopping import StopRule
+from experiments.evaluation.time_curve import draw
 from samurai_env import parse_variant
 from samurai_env.core.texts import listed, one_line, shown
 from samurai_env.core.variant_spec import EXAMPLE, read_spec
@@ -36,6 +38,7 @@ from samurai_env.files.json_reader import in_form
 LIST = ROOT / "experiments" / "leaderboard.toml"
 PAGE = ROOT / "LEADERBOARD.md"
 BEST = ROOT / "agents" / "best.json"
+CURVE = ROOT / "docs" / "images" / "strength-time.png"
 LARGEST = 2**16  # bytes of the list
 CONTROLS = ("random", "untrained")  # left out of the README
 NOTHING = "*Nothing has been played yet*: `make leaderboard`."
@@ -45,6 +48,10 @@ How strong the agents are, measured on duplicate deals: every deal is played fro
 How to read the tables and how to put another agent on them: [docs/benchmark.md](docs/benchmark.md). This page is
 written by `python -m experiments.leaderboard` from the files in `experiments/results`, never by hand;
 `make leaderboard` plays what is missing (`make leaderboard FULL=1`: the long form).
+
+![Rating against the seconds of a decision, one panel for each game](docs/images/strength-time.png)
+
+Strength against the time of a decision, all tables of a game rated together. The line is what `best:SECONDSs` chooses.
 """
 
 
@@ -310,6 +317,10 @@ def write_pages(write: bool) -> list[str]:
             stale.append(path.name)
             if write:
                 write_atomically(path, text)
+    if write and (BEST.name in stale or not CURVE.exists()):
+        variants = json.loads(best())["variants"]
+        rated = {spec: rows for spec, rows in variants.items() if not parse_variant(spec).game.cooperative and rows}
+        draw(rated, CURVE)
     return stale
 
 

@@ -1,0 +1,91 @@
+"""A picture of strength against the time of a decision, one panel for each game, from what `best` chooses from."""
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from agents.spec import parse_agent_spec
+from experiments.common.cli import save_picture
+from experiments.common.markdown import variant_title
+
+WEAKEST = -100.0  # ratings below are left out: random play would squeeze all others together
+FASTEST, SLOWEST = 1e-6, 10.0  # seconds
+
+
+def short_name(spec: str) -> str:
+    """Kind of agent, simulations and network, without the other settings."""
+    parsed = parse_agent_spec(spec)
+    parts = [parsed.name]
+    if parsed.argument.isdecimal():
+        parts.append(f"{int(parsed.argument):,}")
+    network = parsed.settings.get("net", "" if parsed.argument.isdecimal() else parsed.argument)
+    if network:
+        parts.append(Path(network).stem)
+    if parsed.settings.get("rollout_greedy") == "1" or "rollout_weight" in parsed.settings:
+        parts.append("+ rollouts")
+    return " ".join(parts)
+
+
+def frontier(rows: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The corners of the best strength by time: (seconds, strength) of agents that no faster one equals."""
+    corners: list[tuple[float, float]] = []
+    for seconds, strength in sorted(rows):
+        if not corners or strength > corners[-1][1]:
+            corners.append((seconds, strength))
+    return corners
+
+
+def timed(rows: Sequence[Mapping[str, Any]]) -> list[tuple[float, float, str]]:
+    """Seconds, strength and name of the agents to be drawn."""
+    return [
+        (row["seconds"], row["strength"], short_name(row["spec"]))
+        for row in rows
+        if row["seconds"] is not None and row["strength"] >= WEAKEST
+    ]
+
+
+def draw(variants: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
+    """Write the picture as PNG; nothing without matplotlib.
+
+    Args:
+        variants: rows of `agents/best.json` by spec of the variant, those with ratings.
+        path: the file.
+    """
+    if not find_spec("matplotlib"):
+        return
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 3.6 * ((len(variants) + 1) // 2)), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots((len(variants) + 1) // 2, 2, sharex=True, squeeze=False).ravel()
+    for axes in panels[len(variants) :]:
+        axes.remove()
+    for axes, (spec, rows) in zip(panels, variants.items(), strict=False):
+        found = timed(rows)
+        corners = frontier([(seconds, strength) for seconds, strength, _ in found])
+        times, best = zip(*corners, strict=True)
+        axes.step([*times, SLOWEST], [*best, best[-1]], where="post", color="0.75", linewidth=2, zorder=1)
+        for seconds, strength, name in found:
+            on_line = (seconds, strength) in corners
+            axes.plot(seconds, strength, "o", color="tab:blue" if on_line else "0.55", zorder=2)
+            left = seconds > (1e-5 if on_line else 1e-2)  # the name: above the line, or away from the right edge
+            axes.annotate(
+                name,
+                (seconds, strength),
+                xytext=(-5 if left else 5, 5 if on_line else -11),
+                textcoords="offset points",
+                ha="right" if left else "left",
+                fontsize=8,
+                color="black" if on_line else "0.4",
+            )
+        axes.set_title(variant_title(spec), fontsize=10)
+        axes.set_xscale("log")
+        axes.set_xlim(FASTEST, SLOWEST)
+        axes.margins(y=0.2)
+        axes.set_ylabel("rating (greedy: 0)")
+        axes.grid(color="0.93")
+        axes.tick_params(labelbottom=True)
+        axes.set_xlabel("seconds of a decision, one core")
+    save_picture(figure, path)

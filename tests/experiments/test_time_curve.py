@@ -1,0 +1,39 @@
+"""The picture of strength against time."""
+
+import pytest
+
+from experiments.evaluation.time_curve import draw, frontier, short_name, timed
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("greedy", "greedy"),
+        ("mcts:20000,rollout_depth=16,rollout_greedy=1", "mcts 20,000 + rollouts"),
+        ("puct:200,net=weights/samurai-2.safetensors", "puct 200 samurai-2"),
+        ("puct:30,net=runs/a,rollout_weight=0.5,c_puct=4", "puct 30 a + rollouts"),
+        ("ppo:weights/samurai-2-scratch.safetensors", "ppo samurai-2-scratch"),
+    ],
+)
+def test_short_names(spec, name):
+    assert short_name(spec) == name
+
+
+def test_the_frontier_has_no_agent_that_a_faster_one_equals():
+    assert frontier([(1.0, 5.0), (0.1, 3.0), (0.5, 3.0), (2.0, 4.0), (0.01, -1.0)]) == [
+        (0.01, -1.0),
+        (0.1, 3.0),
+        (1.0, 5.0),
+    ]
+
+
+def test_the_picture(tmp_path):
+    rows = [
+        {"spec": "greedy", "strength": 0.0, "seconds": 2e-6},
+        {"spec": "mcts:1000", "strength": 200.0, "seconds": 2e-3},
+        {"spec": "random", "strength": -1200.0, "seconds": 1e-6},
+        {"spec": "best", "strength": 900.0, "seconds": None},
+    ]
+    assert [name for *_, name in timed(rows)] == ["greedy", "mcts 1,000"]
+    draw({"samurai players=2": rows, "samurai_card players=2": rows, "samurai players=3": rows}, tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
