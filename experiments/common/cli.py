@@ -131,6 +131,7 @@ def command_line(program: str, config: Any) -> str:
 
 
 LINES = 10.0  # seconds between two lines of progress where there is no terminal
+SOON = 10.0  # seconds that remain and are not worth telling
 
 
 @contextmanager
@@ -154,15 +155,28 @@ def progress_bar(console: Console, name: str, total: int, done: int = 0) -> Iter
         yield lambda now, note: progress.update(task, completed=now, note=note)
 
 
+def _in_words(remains: float | None) -> str:
+    """The seconds that remain, roughly; nothing if they are not known or few."""
+    if remains is None or remains < SOON:
+        return ""
+    number, unit = next(
+        (remains / size, unit)
+        for unit, size in (("h", 3600), ("min", 60), ("s", 1))
+        if remains >= 2 * size or size == 1
+    )
+    return f", about {number:.0f} {unit} left"
+
+
 def _lines(console: Console, name: str, total: int, done: int) -> Callable[[int, str], None]:
-    """Progress as lines; rich writes each out at once, also into a pipe."""
-    last = time.monotonic()
+    """Progress as lines, with the time that remains; rich writes each out at once, also into a pipe."""
+    begun = last = time.monotonic()
 
     def update(now: int, note: str) -> None:
         nonlocal last
         if time.monotonic() - last >= LINES:
             last = time.monotonic()
-            line = f"{name}: {now:,} of {total:,}  {note}".rstrip()
+            remains = (last - begun) * (total - now) / (now - done) if now > done else None
+            line = f"{name}: {now:,} of {total:,}{_in_words(remains)}  {note}".rstrip()
             console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     console.print(f"{name}: {done:,} of {total:,}", markup=False, highlight=False)
