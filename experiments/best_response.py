@@ -87,7 +87,11 @@ class Config:
 
 
 class KeptShares(Struct):
-    """The form of the file. `shares` has a row a deal, for each exploiter; `settings` are those it was made with."""
+    """The form of the file.
+
+    `shares` has a row a deal, for each exploiter; `settings` are those it was made with. `curves` has, for each that
+    was trained, decisions and win share against the target on the way.
+    """
 
     settings: dict[str, str]
     networks: dict[str, str]
@@ -95,6 +99,7 @@ class KeptShares(Struct):
     commit: str = ""
     machine: str = ""
     command: str = ""
+    curves: dict[str, list[tuple[int, Annotated[float, Meta(ge=0.0, le=1.0)]]]] = {}
 
 
 def network_of(target: str) -> Path | None:
@@ -133,6 +138,12 @@ def training(config: Config, seed: int) -> Training:
     return settings
 
 
+def learning_curve(run: Path) -> list[tuple[int, float]]:
+    """Decisions and win share against the target, from the card of a run."""
+    points = json.loads((run / "model.json").read_text(encoding="utf-8"))["notes"]["curve"]
+    return [(point["steps"], share) for point in points for name, share in point.items() if name.startswith("win_")]
+
+
 class Shares:
     """Win shares of exploiters by deal and seat, in a file that is whole after every block of deals."""
 
@@ -147,6 +158,7 @@ class Shares:
         self.settings = {"variant": variant.spec, **{name: str(getattr(config, name)) for name in FIXED}}
         self.networks: dict[str, str] = {}
         self.by_exploiter: dict[str, list[list[float]]] = {}
+        self.curves: dict[str, list[tuple[int, float]]] = {}
         if not self.path.exists():
             return
         kept = read_json(self.path, KeptShares)
@@ -158,7 +170,7 @@ class Shares:
         for name, rows in kept.shares.items():
             if any(len(row) != variant.num_players for row in rows):
                 raise ValueError(one_line(f"{self.path} is damaged: {name} has a deal with a seat too many or too few"))
-        self.networks, self.by_exploiter = kept.networks, kept.shares
+        self.networks, self.by_exploiter, self.curves = kept.networks, kept.shares, kept.curves
 
     def measure(self, name: str, spec: str, config: Config, variant: Variant, interrupt: Interrupt) -> None:
         """Play what is missing; Ctrl-C ends it after a block."""
@@ -178,6 +190,7 @@ class Shares:
             "commit": commit(),
             "machine": cpu_name(),
             "command": self.command,
+            "curves": self.curves,
         }
         write_atomically(self.path, json.dumps(kept) + "\n")
 
@@ -215,6 +228,7 @@ def search(config: Config, console: Console, interrupt: Interrupt) -> Shares:
         if not interrupt.asked:
             exploiters[f"PPO, seed {seed}"] = spec = f"ppo:{settings.run}"
             check_file_hash(spec, shares.networks, shares.path)
+            shares.curves[f"PPO, seed {seed}"] = learning_curve(settings.run)
     for name, spec in exploiters.items():
         if not interrupt.asked:
             shares.measure(name, spec, config, variant, interrupt)

@@ -24,6 +24,7 @@ from experiments.common.markdown import refresh, table, variant_title
 from experiments.common.provenance import RESULTS, ROOT
 from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
+from experiments.evaluation import best_responses
 from experiments.evaluation.best_agents import best_agents
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span, standings
@@ -261,6 +262,7 @@ def page(folder: Path = RESULTS, file: Path = LIST) -> str:
     parts = [
         *(ladder_part(ladder, folder) for ladder in ladders),
         *(cooperative_part(ladder, folder) for ladder in cooperative_ladders),
+        best_responses.part(folder),
     ]
     return "\n\n".join([HEAD.rstrip(), *([part for part in parts if part] or [NOTHING])]) + "\n"
 

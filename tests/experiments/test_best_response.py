@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from experiments.best_response import Config, Shares
+from experiments.evaluation import best_responses
 from samurai_env import make_variant
 
 
@@ -24,3 +25,34 @@ def test_a_file_of_other_settings_is_refused_with_their_names(tmp_path: Path) ->
     shares.path.write_text(json.dumps(kept))
     with pytest.raises(ValueError, match=r"with ent_coef 0\.5, graph_width not noted; choose another --output"):
         Shares(config, variant)
+
+
+def kept_of(target: str, **changes: object) -> dict[str, object]:
+    return {
+        "settings": {"variant": make_variant("samurai").spec, "target": target, "total_timesteps": "2000000"},
+        "networks": {},
+        "shares": {"PPO, seed 1": [[1, 0.5], [0, 0.5]], "PPO, seed 2": [[1, 1]], "mcts:9": [[0, 1], [0, 0]]},
+        "commit": "1234567",
+        "machine": "a machine",
+        "command": f"python -m experiments.best_response --target {target}",
+        "curves": {"PPO, seed 1": [[0, 0.1], [400, 0.4], [1000, 0.6]], "PPO, seed 2": [[0, 0.2], [1000, 0.9]]},
+        **changes,
+    }
+
+
+def test_the_table_of_the_leaderboard(tmp_path: Path) -> None:
+    assert best_responses.part(tmp_path) is None
+    for target in ("random", "greedy"):
+        folder = tmp_path / "best-response" / target
+        folder.mkdir(parents=True)
+        (folder / "best_response.json").write_text(json.dumps(kept_of(target)))
+    found = best_responses.part(tmp_path)
+    assert found is not None
+    rows = [line for line in found.splitlines() if line.startswith("| Samurai")]
+    assert rows[0].startswith("| Samurai, 2 players | `greedy` | 50% | 100.0% [")
+    assert rows[0].endswith("| 50.0, 100.0% | 40, 20% | `mcts:9` 25.0% | 2,000,000 | 1 |")
+    assert "`random`" in rows[1]
+    assert "python -m experiments.best_response --target greedy\n" in found
+    (folder / "best_response.json").write_text(json.dumps(kept_of("greedy", shares={"PPO, seed 1": [[2]]})))
+    with pytest.raises(ValueError, match=r"best_response\.json is damaged"):
+        best_responses.part(tmp_path)

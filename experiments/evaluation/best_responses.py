@@ -1,0 +1,68 @@
+"""The table of best responses, from the files of `experiments.best_response` that the project keeps."""
+
+from pathlib import Path
+
+import numpy as np
+
+from experiments.best_response import KeptShares
+from experiments.common.markdown import table, variant_title
+from experiments.evaluation.matches import estimate
+from samurai_env import parse_variant
+from samurai_env.files.json_reader import read_json
+
+FOLDER = "best-response"  # in experiments/results; a folder for each target
+FILE = "best_response.json"
+ABOUT = """## Best responses
+
+What somebody wins who knows the agent and does nothing but exploit it, in one seat among copies of it: PPO with three
+seeds, started from the agent's own network if it is one, and search. All are lower bounds of what the best response
+wins, for the decisions that PPO had; the best of several is a little too high, since it was chosen on the deals that
+measure it. On a small game, where it is known, exploiters stay below it (`tests/mini/test_mini_game.py`)."""
+HEAD = ["game", "agent", "par", "best exploiter", "PPO, by seed", "after half of them", "search", "decisions", "deals"]
+
+
+def part(folder: Path) -> str | None:
+    """The section with the table and the commands; None if nothing has been kept.
+
+    Raises:
+        ValueError: a file is damaged.
+    """
+    found = [read_json(path, KeptShares) for path in sorted((folder / FOLDER).glob(f"*/{FILE}"))]
+    found = [kept for kept in found if any(kept.shares.values())]
+    if not found:
+        return None
+    found.sort(
+        key=lambda kept: (kept.settings["variant"], kept.settings["target"] != "greedy", kept.settings["target"])
+    )
+    commands = "\n".join(kept.command for kept in found)
+    machines = "; ".join(sorted({kept.machine for kept in found}))
+    commits = ", ".join(sorted({kept.commit for kept in found}))
+    origin = f"- Code: commit {commits}\n- Machine: {machines}"
+    return f"{ABOUT}\n\n{table(HEAD, [row(kept) for kept in found])}\n\n{origin}\n\n```sh\n{commands}\n```"
+
+
+def row(kept: KeptShares) -> list[str]:
+    """The cells of a target."""
+    variant = parse_variant(kept.settings["variant"])
+    shares = {name: estimate(np.array(rows)) for name, rows in kept.shares.items() if rows}
+    best = max(shares.values(), key=lambda share: share.mean)
+    learned = sorted(name for name in shares if name in kept.curves)
+    others = [f"`{name}` {100 * shares[name].mean:.1f}%" for name in shares if name not in kept.curves]
+    half = [share_at(kept.curves[name], 0.5) for name in learned]
+    return [
+        variant_title(variant.spec),
+        f"`{kept.settings['target']}`",
+        f"{1 / variant.num_players:.0%}",
+        str(best).strip(),
+        ", ".join(f"{100 * shares[name].mean:.1f}" for name in learned) + "%" * bool(learned),
+        ", ".join(f"{100 * share:.0f}" for share in half) + "%" * bool(half),
+        ", ".join(others),
+        f"{int(kept.settings['total_timesteps']):,}",
+        f"{min(len(rows) for rows in kept.shares.values()):,}",
+    ]
+
+
+def share_at(curve: list[tuple[int, float]], part_of_run: float) -> float:
+    """The share of a curve's point nearest to a part of its decisions."""
+    wanted = part_of_run * curve[-1][0]
+    return min(curve, key=lambda point: abs(point[0] - wanted))[1]
