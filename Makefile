@@ -55,8 +55,8 @@ lint: dev  ## run ruff and mypy
 	$(PY) -m mypy
 
 docs: dev  ## write the generated tables and build the pages into site/
-	$(PY) -m docs.tables
-	$(PY) -m docs.architecture
+	$(PY) -m docs.generate.tables
+	$(PY) -m docs.generate.architecture
 	$(PY) -m mkdocs build --strict
 
 check-rules: dev  ## play GAMES games of each game (default 100000 of the board game, 20000 of the others) against the plain references (hours)
@@ -91,7 +91,7 @@ peers: $(PEERS:%=.peers/installed-%)  ## install the packages that `python -m ex
 # Learners of other frameworks, each in an environment of its own.
 CLIENTS := open_spiel sb3 ppo_cleanrl rllib torchrl tianshou
 
-clients: $(CLIENTS:%=try-%)  ## install other frameworks' learners, train each on the games, write docs/clients.md (gigabytes; long)
+clients: $(CLIENTS:%=try-%)  ## install other frameworks' learners, train each on the games, write docs/guides/clients.md (gigabytes; long)
 	$(PY) -m experiments.clients.page
 
 try-%: install

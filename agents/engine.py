@@ -1,4 +1,4 @@
-"""Agents in any language: a program that reads requests and writes answers, a line of JSON each (docs/engines.md).
+"""Agents in any language: a program reads requests and writes answers, a line of JSON each (docs/guides/engines.md).
 
     exec:./my_engine                      # started once, asked for each decision
     exec:python my_engine.py,seconds=2    # at most two seconds a decision

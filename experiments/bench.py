@@ -8,7 +8,7 @@ Every figure is the median of several measurements, with the smallest and larges
 other processes used the CPU is repeated up to three times; if they still do, its figure is marked with a star. Figures
 use one thread, and seconds of that thread's CPU time, unless they name threads or are times of a process: then seconds
 are those on the wall. The last two forms write their results to
-experiments/results, and tables and pictures to docs/performance.md, unless --json names another file.
+experiments/results, and tables and pictures to docs/background/performance.md, unless --json names another file.
 """
 
 import json

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from msgspec import Meta, Struct
 from rich.console import Console
 from rich.table import Table
 
@@ -28,6 +27,7 @@ from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
 from experiments.common.provenance import commit, cpu_name
 from experiments.common.ranges import Count, check_ranges
+from experiments.evaluation.best_responses import KeptShares
 from experiments.evaluation.matches import Estimate, estimate, one_against_others
 from experiments.train_ppo import train
 from experiments.training.config import Config as Training
@@ -84,22 +84,6 @@ class Config:
 
     def __post_init__(self) -> None:
         self.agents = split_agent_specs(self.agents)
-
-
-class KeptShares(Struct):
-    """The form of the file.
-
-    `shares` has a row a deal, for each exploiter; `settings` are those it was made with. `curves` has, for each that
-    was trained, decisions and win share against the target on the way.
-    """
-
-    settings: dict[str, str]
-    networks: dict[str, str]
-    shares: dict[str, list[list[Annotated[float, Meta(ge=0.0, le=1.0)]]]]
-    commit: str = ""
-    machine: str = ""
-    command: str = ""
-    curves: dict[str, list[tuple[int, Annotated[float, Meta(ge=0.0, le=1.0)]]]] = {}
 
 
 def network_of(target: str) -> Path | None:

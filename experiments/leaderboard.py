@@ -46,8 +46,8 @@ NOTHING = "*Nothing has been played yet*: `make leaderboard`."
 HEAD = """# Leaderboard
 
 How strong the agents are, measured on duplicate deals: every deal is played from every seat, by the same seeds for all.
-How to read the tables and how to put another agent on them: [docs/benchmark.md](docs/benchmark.md). This page is
-written by `python -m experiments.leaderboard` from the files in `experiments/results`, never by hand;
+How to read the tables and how to put another agent on them: [docs/guides/benchmark.md](docs/guides/benchmark.md). This
+page is written by `python -m experiments.leaderboard` from the files in `experiments/results`, never by hand;
 `make leaderboard` plays what is missing (`make leaderboard FULL=1`: the long form).
 
 ![Rating against the seconds of a decision, one panel for each game](docs/images/strength-time.png)

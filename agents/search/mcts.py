@@ -42,7 +42,7 @@ rollout: Any = None
 
 @dataclass(frozen=True)
 class MCTSConfig:
-    """Settings of a search; docs/research_log.md has what was measured around the defaults.
+    """Settings of a search; docs/background/research_log.md has what was measured around the defaults.
 
     Attributes:
         simulations: simulations a decision.

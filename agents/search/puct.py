@@ -48,7 +48,7 @@ LEAST_PRIOR = 1e-6  # above 0, which marks an action that the network was not as
 
 @dataclass(frozen=True)
 class PUCTConfig:
-    """Settings of a search with a network; docs/research_log.md has what was measured around the defaults.
+    """Settings of a search with a network; docs/background/research_log.md has what was measured around the defaults.
 
     Attributes:
         simulations: simulations a decision.

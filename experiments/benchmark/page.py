@@ -1,4 +1,4 @@
-"""The tables of speed in the README and docs/performance.md, from what `experiments.bench` has measured."""
+"""The tables of speed in the README and docs/background/performance.md, from what `experiments.bench` has measured."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from experiments.common.markdown import table, variant_title
 from experiments.common.provenance import RESULTS
 from samurai_env import parse_variant
 
-PAGE = "docs/performance.md"
+PAGE = "docs/background/performance.md"
 STAR = "\\* other processes used the CPU, in spite of repetitions; figures of several threads suffer most from it."
 NONE = "*No results are kept yet.* They come from `python -m experiments.bench --{}`."
 
@@ -54,7 +54,7 @@ def figure(found: Figure) -> str:
     return f"**{median}**{star} ({low} to {high})"
 
 
-# The rows of the README's table: beginnings of the names of figures. docs/performance.md has all.
+# The rows of the README's table: beginnings of the names of figures. docs/background/performance.md has all.
 ROWS = (
     *("core, random play, no outputs, steps/s", "vector env", "AEC env, last", "Position, observation"),
     *("mcts:1000, opening, default", "PPO", "first step"),
@@ -113,8 +113,8 @@ def growth_part(found: Growth) -> str:
     """The pictures, and how they were made."""
     points = [*found["games"], *found["simulations"]]
     lines = [
-        "![Steps a second against the number of games](images/growth-games.png)",
-        "![Simulations a second against their number](images/growth-simulations.png)",
+        "![Steps a second against the number of games](../images/growth-games.png)",
+        "![Simulations a second against their number](../images/growth-simulations.png)",
         f"Lines are medians, bands the range. {origin(found)} `{found['command']}`",
     ]
     disturbed = sum(point.figure.disturbed for point in points)

@@ -1,11 +1,11 @@
-"""Write the tables of speed in the README and docs/performance.md from the results kept in experiments/results.
+"""Write the tables of speed in the README and docs/background/performance.md from experiments/results.
 
     python -m experiments.benchmark.tables            # write them
     python -m experiments.benchmark.tables --check    # only say whether a page is out of date (exit status 1)
 
 A table comes from each file that `experiments.bench --json experiments/results/bench-NAME.json` leaves there; what
-`experiments.bench --peers` and `--growth` leave there stands in docs/performance.md. The tables of strength are written
-by `experiments.leaderboard --no-play`.
+`experiments.bench --peers` and `--growth` leave there stands in docs/background/performance.md. The tables of strength
+are written by `experiments.leaderboard --no-play`.
 """
 
 from dataclasses import dataclass

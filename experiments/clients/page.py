@@ -1,4 +1,4 @@
-"""Write the tables and programs of docs/clients.md, and the table of docs/language.md, from results and files here.
+"""Write the tables of docs/guides/clients.md and language.md, and the programs, from results and files here.
 
 python -m experiments.clients.page            # write them
 python -m experiments.clients.page --check    # only say whether the pages are out of date (exit status 1)
@@ -19,7 +19,7 @@ from samurai_env.core.game import find_game
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.files.atomic_write import write_atomically
 
-PAGE, LANGUAGE = "docs/clients.md", "docs/language.md"
+PAGE, LANGUAGE = "docs/guides/clients.md", "docs/guides/language.md"
 FOLDER = ROOT / "experiments" / "clients"
 RESULTS = ROOT / "experiments" / "results"
 GREEDY = "greedy"

@@ -1,10 +1,11 @@
 """The table of best responses, from the files of `experiments.best_response` that the project keeps."""
 
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta, Struct
 
-from experiments.best_response import KeptShares
 from experiments.common.markdown import table, variant_title
 from experiments.evaluation.matches import estimate
 from samurai_env import parse_variant
@@ -19,6 +20,25 @@ seeds, started from the agent's own network if it is one, and search. All are lo
 wins, for the decisions that PPO had; the best of several is a little too high, since it was chosen on the deals that
 measure it. On a small game, where it is known, exploiters stay below it (`tests/mini/test_mini_game.py`)."""
 HEAD = ["game", "agent", "par", "best exploiter", "PPO, by seed", "after half of them", "search", "decisions", "deals"]
+
+
+Share = Annotated[float, Meta(ge=0.0, le=1.0)]
+
+
+class KeptShares(Struct):
+    """The form of the file.
+
+    `shares` has a row a deal, for each exploiter; `settings` are those it was made with. `curves` has, for each that
+    was trained, decisions and win share against the target on the way.
+    """
+
+    settings: dict[str, str]
+    networks: dict[str, str]
+    shares: dict[str, list[list[Share]]]
+    commit: str = ""
+    machine: str = ""
+    command: str = ""
+    curves: dict[str, list[tuple[int, Share]]] = {}
 
 
 def part(folder: Path) -> str | None:

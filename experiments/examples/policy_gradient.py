@@ -2,7 +2,7 @@
 
     python -m experiments.examples.policy_gradient
 
-Read it with "Rewards and seats" in docs/environments.md. `experiments.train_ppo` is the full learner.
+Read it with "Rewards and seats" in docs/reference/environments.md. `experiments.train_ppo` is the full learner.
 """
 
 from argparse import ArgumentParser

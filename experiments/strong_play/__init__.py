@@ -1,1 +1,1 @@
-"""How strong agents play: statistics of many games, written for players as docs/strong_play.md."""
+"""How strong agents play: statistics of many games, written for players as docs/background/strong_play.md."""

@@ -1,4 +1,4 @@
-"""Measure how strong agents play, and write docs/strong_play.md with its pictures.
+"""Measure how strong agents play, and write docs/background/strong_play.md with its pictures.
 
     python -m experiments.strong_play              # play what is missing (minutes), write page and pictures
     python -m experiments.strong_play --no-play    # only write them from what has been played

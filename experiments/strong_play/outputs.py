@@ -6,7 +6,7 @@ from experiments.common.provenance import ROOT
 from experiments.strong_play.page import measured, page
 from experiments.strong_play.pictures import MAP, first_tiles
 
-PAGE = ROOT / "docs" / "strong_play.md"
+PAGE = ROOT / "docs" / "background" / "strong_play.md"
 IMAGES = ROOT / "docs" / "images"
 
 

@@ -150,7 +150,7 @@ def _filled(block: str) -> str:
 
 
 def page(found: Found, template: str | None = None) -> str:
-    """The text of docs/strong_play.md.
+    """The text of docs/background/strong_play.md.
 
     Args:
         found: what has been measured, by section.

@@ -9,9 +9,9 @@ import argparse
 from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib import import_module
+from importlib.metadata import version
 from typing import Any
 
-from samurai_env import __version__
 from samurai_env.agent_api import Agent, decision_keys
 from samurai_env.core.game import Variant, find_game, game_names
 from samurai_env.language.sessions import Chooser, GameSessions, random_player
@@ -83,7 +83,7 @@ def make_server(sessions: GameSessions) -> Any:
 
     server = MCPServer(
         "samurai_env",
-        version=__version__,
+        version=version("samurai-env"),
         instructions="Board games. Begin with new_game, then answer with move until `over` is true.",
     )
     for tool in (sessions.new_game, sessions.state, sessions.move):

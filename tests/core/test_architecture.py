@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from docs.architecture import arrows, imports, modules, upward
+from docs.generate.architecture import arrows, imports, modules, upward
 
 
 @cache

@@ -29,13 +29,13 @@ def modules() -> set[str]:
 
 def listed() -> list[str]:
     """The modules on the page."""
-    lines = (ROOT / "docs" / "api.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8").splitlines()
     return [line.removeprefix("::: ") for line in lines if line.startswith("::: ")]
 
 
 def test_every_module_is_on_the_page_or_internal() -> None:
     missing = modules() - set(listed()) - INTERNAL
-    assert not missing, f"name these in docs/api.md, or here as internal: {sorted(missing)}"
+    assert not missing, f"name these in docs/reference/api.md, or here as internal: {sorted(missing)}"
     assert not INTERNAL - modules(), "these are internal and not there"
     assert len(set(listed())) == len(listed())
 

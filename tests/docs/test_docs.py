@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 from rich.console import Console
 
 import samurai_env
-from docs import architecture, tables
+from docs.generate import architecture, tables
 from experiments import leaderboard, train_ppo
 from experiments.benchmark import page as speed_page
 from experiments.benchmark.timing import Figure
@@ -28,7 +28,7 @@ from samurai_env.games.card.rules import card_lists
 
 ROOT = Path(__file__).resolve().parents[2]
 TOP = ["README.md", "LEADERBOARD.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-PAGES = [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"python -m ((?:experiments|samurai_env|docs|tests)[\w.]*)([^`\n#|]*)")
@@ -103,7 +103,7 @@ def test_make_has_the_targets_that_are_shown() -> None:
 
 def test_the_tables_follow_the_code() -> None:
     stale = refresh(tables.pages(), write=False)
-    assert stale == [], "run: python -m docs.tables"
+    assert stale == [], "run: python -m docs.generate.tables"
 
 
 def test_the_tables_of_results_follow_the_results() -> None:
@@ -113,9 +113,9 @@ def test_the_tables_of_results_follow_the_results() -> None:
 
 
 def test_the_picture_of_the_rooms_follows_the_code() -> None:
-    assert refresh(architecture.pages(), write=False) == [], "run: python -m docs.architecture"
+    assert refresh(architecture.pages(), write=False) == [], "run: python -m docs.generate.architecture"
     picture = (ROOT / architecture.PICTURE).read_text(encoding="utf-8")
-    assert picture == architecture.picture(architecture.arrows()), "run: python -m docs.architecture"
+    assert picture == architecture.picture(architecture.arrows()), "run: python -m docs.generate.architecture"
 
 
 def test_no_generated_part_is_forgotten() -> None:
@@ -178,7 +178,7 @@ def test_damaged_results_are_refused(tmp_path: Path) -> None:
 def test_files_that_the_pages_name_exist() -> None:
     named = re.compile(r"`((?:samurai_env|agents|experiments|tests|docs)/[\w/.]+\.(?:py|toml|json|md))`")
     for page, text in TEXTS.items():
-        if page not in ("docs/research_log.md", "CHANGELOG.md"):  # these tell of what was
+        if page not in ("docs/background/research_log.md", "CHANGELOG.md"):  # these tell of what was
             missing = [name for name in named.findall(text) if not (ROOT / name).exists()]
             assert missing == [], page
 
@@ -188,7 +188,7 @@ def test_files_that_the_pages_name_exist() -> None:
 
 @pytest.mark.parametrize("game", ["board", "card", "spirit"])
 def test_every_ruling_names_functions_that_exist(game: str) -> None:
-    page = TEXTS["docs/spirit.md" if game == "spirit" else f"docs/{game}_game.md"]
+    page = TEXTS["docs/games/spirit.md" if game == "spirit" else f"docs/games/{game}_game.md"]
     rulings, code = page.split("## Rulings\n")[1].split("\n## ")[0].split("| Ruling | Functions |")
     rows = re.findall(r"^\| (\d+) \| (.+) \|$", code, re.MULTILINE)
     assert [number for number, _ in rows] == re.findall(r"^(\d+)\. ", rulings, re.MULTILINE)
@@ -202,7 +202,7 @@ def test_every_ruling_names_functions_that_exist(game: str) -> None:
 
 @pytest.mark.parametrize("game", ["board", "card", "spirit"])
 def test_docstrings_quote_headings_of_the_rules_page(game: str) -> None:
-    page = TEXTS["docs/spirit.md" if game == "spirit" else f"docs/{game}_game.md"]
+    page = TEXTS["docs/games/spirit.md" if game == "spirit" else f"docs/games/{game}_game.md"]
     headings = {
         text.rstrip(".") for text in re.findall(r"^#+ (.+)$|\*\*(.+?)\*\*", page, re.MULTILINE) for text in text
     }
@@ -244,7 +244,7 @@ def test_the_pages_build(tmp_path: Path) -> None:
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (tmp_path / "board_game" / "index.html").exists()
+    assert (tmp_path / "games" / "board_game" / "index.html").exists()
     assert not list(tmp_path.rglob("*.py"))
 
 
@@ -263,7 +263,7 @@ def test_every_metric_of_training_is_explained(tmp_path: Path) -> None:
     log = EventAccumulator(str(tmp_path))
     log.Reload()
     for tag in log.Tags()["scalars"]:
-        assert f"`{tag}`" in TEXTS["docs/training.md"], tag
+        assert f"`{tag}`" in TEXTS["docs/guides/training.md"], tag
 
 
 def test_the_version_is_the_same_everywhere() -> None:

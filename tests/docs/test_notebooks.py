@@ -5,7 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from docs.notebooks import NOTEBOOKS, run
+from docs.generate.notebooks import NOTEBOOKS, run
 
 LARGEST = 1_000_000  # bytes
 
@@ -23,7 +23,7 @@ def printed(notebook: nbformat.NotebookNode) -> list[str]:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_run_prints_what_is_kept(path: Path) -> None:
     kept = nbformat.read(path, as_version=4)
-    assert printed(run(path)) == printed(kept), "write them again: python -m docs.notebooks"
+    assert printed(run(path)) == printed(kept), "write them again: python -m docs.generate.notebooks"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

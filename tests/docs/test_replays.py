@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from docs.replays import FOLDER, GAMES, on_post_build
+from docs.generate.replays import FOLDER, GAMES, on_post_build
 from samurai_env import parse_variant
 from samurai_env.game_record import GameRecord
 

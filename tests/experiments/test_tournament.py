@@ -241,7 +241,7 @@ def test_an_interrupt_may_be_entered_again():
 
 
 def test_how_the_benchmark_page_observes_and_redeals():
-    page = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guides" / "benchmark.md").read_text(encoding="utf-8")
     code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[1]
     names: dict[str, Any] = {}
     exec(code, names)
@@ -256,7 +256,7 @@ def test_how_the_benchmark_page_observes_and_redeals():
 
 def test_the_example_of_the_benchmark_page(tmp_path, monkeypatch):
     """An agent of one's own, named by its module, which worker processes find too."""
-    page = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guides" / "benchmark.md").read_text(encoding="utf-8")
     code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
     assert len([line for line in code.split("\n") if line]) <= 20
     (tmp_path / "noisy.py").write_text(code, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Mini-Samurai: a whole game in one file, to be read beside docs/design.md ("Adding a game") and copied from.
+"""Mini-Samurai: a whole game in one file, to be read beside docs/background/design.md and copied from.
 
 Land a lies in the middle; around it lie, by turns, lands b, c, d and settlements with a helmet, a buddha and rice. Each
 player has four tiles, shuffled: helmet 2, buddha 2, rice 2 and samurai 1 (counts for every figure); the first two are

@@ -1,4 +1,4 @@
-"""A fourth game (`tests.mini`) through everything, as docs/design.md says, and players held against exact play of it.
+"""A fourth game (`tests.mini`) through everything (docs/background/design.md), and players held against exact play.
 
 It is registered only while these tests run.
 """

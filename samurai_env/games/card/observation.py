@@ -292,7 +292,7 @@ def observe_tokens(state, seat, out):
 
 # --- planes: a window on the grid, all that is not on the grid spread over it ---
 
-WINDOW = 21  # rows and columns; nearly every game fits; what lies outside is cut off (docs/card_game.md)
+WINDOW = 21  # rows and columns; nearly every game fits; what lies outside is cut off (docs/games/card_game.md)
 
 
 @cache

@@ -1,6 +1,6 @@
 """The rules of the card game, compiled: what is legal, what a decision does, when the game ends.
 
-Paragraph names refer to docs/card_game.md. The set-up is in `setup`, scoring and who wins in `scoring`.
+Paragraph names refer to docs/games/card_game.md. The set-up is in `setup`, scoring and who wins in `scoring`.
 Every function takes one state (`state`, see `state.py`) and changes it in place.
 """
 

@@ -3,7 +3,7 @@
 There is no canvas. A place is a pair of coordinates, x growing east and y growing south, the first village
 at (0, 0). Villages and influence cards alternate like the squares of a chess board, so a *cell* for an
 influence card is named by a village and the side of it: cell `4 * village + side`, the village being the one
-beside it that was laid first. The bounds are proven in docs/card_game.md.
+beside it that was laid first. The bounds are proven in docs/games/card_game.md.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Samurai and penalties in a line each, for the terminal and for docs/spirit.md."""
+"""Samurai and penalties in a line each, for the terminal and for docs/games/spirit.md."""
 
 # By name, in the order of `cards.SAMURAI`: the talent, and the effect of the Kiai on the human and on the animal side.
 TALENTS = {

@@ -1,8 +1,8 @@
 """The rules of Samurai Spirit, compiled: how decisions and all that happens by itself follow one another.
 
-Paragraph names refer to docs/spirit.md. The subjects are in files of their own: `turn`, `penalties` (step A), `fight`,
-`kiai`, `round_end`, `village`, `setup`. Every function takes one state (`state`, see `state.py`) and changes it in
-place. What is open is offered as a set of actions; a set of one is carried out without asking.
+Paragraph names refer to docs/games/spirit.md. The subjects are in files of their own: `turn`, `penalties` (step A),
+`fight`, `kiai`, `round_end`, `village`, `setup`. Every function takes one state (`state`, see `state.py`) and changes
+it in place. What is open is offered as a set of actions; a set of one is carried out without asking.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Let the strongest agents play the games that the first page of the site steps through.
 
-    python -m docs.replays               # play them; docs/replays/*.txt are their records
-    python -m docs.replays --agent best:1s
+    python -m docs.generate.replays               # play them; docs/replays/*.txt are their records
+    python -m docs.generate.replays --agent best:1s
 
 mkdocs calls `on_post_build`, which writes each record as a page of its own into the site.
 """
@@ -15,7 +15,7 @@ from samurai_env import Position, parse_variant
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.game_record import GameRecord
 
-FOLDER = Path(__file__).resolve().parent / "replays"
+FOLDER = Path(__file__).resolve().parents[1] / "replays"
 GAMES = {  # name: variant and seed
     "board": ("samurai players=2", 2026),
     "card": ("samurai_card players=2", 2026),
@@ -50,7 +50,9 @@ def on_post_build(config: Any, **_: Any) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m docs.replays", description="Play the games of the first page.")
+    parser = argparse.ArgumentParser(
+        prog="python -m docs.generate.replays", description="Play the games of the first page."
+    )
     parser.add_argument("--agent", default="best", help="who plays on all seats (default: best)")
     wanted = parser.parse_args(arguments)
     FOLDER.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
 """Draw which package of the code imports which, from the code.
 
-    python -m docs.architecture            # write docs/images/architecture.svg and the table in docs/design.md
-    python -m docs.architecture --check    # write nothing; exit status 1 if they are stale or an import goes upward
+    python -m docs.generate.architecture            # write its picture and table in docs/background/design.md
+    python -m docs.generate.architecture --check    # only say what is stale or goes upward (exit status 1)
 
 An arrow that follows from two others is left out of the picture; the table has them all. An import that goes upward is
 drawn in red and printed.
@@ -18,7 +18,7 @@ from experiments.common.markdown import refresh, table
 from experiments.common.provenance import ROOT
 from samurai_env.files.atomic_write import write_atomically
 
-PAGE = "docs/design.md"
+PAGE = "docs/background/design.md"
 PICTURE = Path("docs/images/architecture.svg")
 FOLDERS = ("samurai_env", "agents", "experiments")
 
@@ -186,7 +186,7 @@ def part(found: Arrows) -> str:
         targets = ", ".join(f"`{b}`" for a, b in found if a == package)
         rows.append([f"`{package}`", targets or "–"])
     lines = table(["package", "imports"], rows)
-    return f"![The packages of the code and their imports](images/{PICTURE.name})\n\n{lines}"
+    return f"![The packages of the code and their imports](../images/{PICTURE.name})\n\n{lines}"
 
 
 def pages() -> dict[str, dict[str, str]]:
@@ -196,7 +196,9 @@ def pages() -> dict[str, dict[str, str]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m docs.architecture", description="Draw imports between packages.")
+    parser = argparse.ArgumentParser(
+        prog="python -m docs.generate.architecture", description="Draw imports between packages."
+    )
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if something is out of date")
     check = parser.parse_args(arguments).check
     found = arrows()

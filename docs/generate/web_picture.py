@@ -1,6 +1,6 @@
 """Take the picture of the browser table that the README shows.
 
-    python -m docs.web_picture
+    python -m docs.generate.web_picture
 
 Needs Chromium with its driver. It shows a position of docs/replays/board.txt with two judges, as docs/images/web.png.
 """
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 
-from docs.pictures import IMAGES
-from docs.replays import FOLDER
+from docs.generate.pictures import IMAGES
+from docs.generate.replays import FOLDER
 from experiments.web.table import Table
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.game_record import GameRecord
@@ -23,7 +23,9 @@ MOVE = 60  # that is shown
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m docs.web_picture", description="Take the README's picture.")
+    parser = argparse.ArgumentParser(
+        prog="python -m docs.generate.web_picture", description="Take the README's picture."
+    )
     parser.parse_args(arguments)
     from PIL import Image
 

@@ -1,4 +1,4 @@
-"""Run the notebooks from top to bottom and keep their outputs: `python -m docs.notebooks`."""
+"""Run the notebooks from top to bottom and keep their outputs: `python -m docs.generate.notebooks`."""
 
 import os
 from copy import deepcopy
@@ -10,7 +10,7 @@ from nbclient import NotebookClient
 from samurai_env.core.notices import QUIET
 from samurai_env.files.atomic_write import write_atomically
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 

@@ -1,7 +1,7 @@
 """Write the parts of the pages that follow from the code: facts, options, cards, actions, observations, a traced turn.
 
-    python -m docs.tables            # write them
-    python -m docs.tables --check    # only say which pages are out of date (exit status 1)
+    python -m docs.generate.tables            # write them
+    python -m docs.generate.tables --check    # only say which pages are out of date (exit status 1)
 
 They stand between marks such as `<!-- facts -->` and `<!-- /facts -->`.
 """
@@ -281,16 +281,16 @@ def pages() -> dict[str, dict[str, str]]:
         "samurai": kiai_values(),
         "actions": spirit_action_ids(),
     }
-    found = {"docs/environments.md": {"trace": trace()}}
+    found = {"docs/reference/environments.md": {"trace": trace()}}
     for page, game, parts in (("board_game", BOARD, board), ("card_game", CARD, card), ("spirit", SPIRIT, spirit)):
-        found[f"docs/{page}.md"] = parts | {name: encoding(game, name) for name in game.encodings}
+        found[f"docs/games/{page}.md"] = parts | {name: encoding(game, name) for name in game.encodings}
     return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m docs.tables", description="Write the parts of the pages that follow from the code."
+        prog="python -m docs.generate.tables", description="Write the parts of the pages that follow from the code."
     )
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a page is out of date")
     given = parser.parse_args(arguments)

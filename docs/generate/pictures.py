@@ -1,6 +1,6 @@
 """Draw the pictures of the pages, one of each game.
 
-    python -m docs.pictures
+    python -m docs.generate.pictures
 
 It writes docs/images/board.png, card.png and spirit.png.
 """
@@ -17,7 +17,7 @@ from samurai_env import Position, parse_variant
 from samurai_env.display import rgb_array
 from samurai_env.files.atomic_write import write_atomically
 
-IMAGES = Path(__file__).resolve().parent / "images"
+IMAGES = Path(__file__).resolve().parents[1] / "images"
 PICTURES = {  # name: variant, seed, decisions played before (or a few more, to the end of a move)
     "board": ("samurai players=2 first_hand=random figure_setup=random", 7, 33),
     "card": ("samurai_card players=3", 7, 40),
@@ -39,7 +39,9 @@ def picture(spec: str, seed: int, decisions: int) -> np.ndarray:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m docs.pictures", description="Draw the pictures of the pages.")
+    parser = argparse.ArgumentParser(
+        prog="python -m docs.generate.pictures", description="Draw the pictures of the pages."
+    )
     parser.parse_args(arguments)
     from PIL import Image
 
