@@ -11,7 +11,7 @@ import json
 import numpy as np
 
 from samurai_env.core.elementary import exp, log, power
-from samurai_env.core.jit import jit, scratch
+from samurai_env.core.jit import called_on_gpu, jit, scratch
 from samurai_env.games.spirit.observation import hidden_state
 from samurai_env.games.spirit.rules.cards import (
     CARD_ICONS,
@@ -266,6 +266,7 @@ def linear_value(state, unseen, features, weights):
         features: float64 (FEATURES,), scratch.
         weights: float64 (ROUNDS, FEATURES).
     """
+    called_on_gpu()
     write_features(state, unseen, features)
     total, row = 0.0, weights[state.round - 1]
     for i in range(FEATURES):
