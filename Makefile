@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 INSTALL := scripts/install.sh $(PY)
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev train test package lint docs check-rules torture ray bench leaderboard peers clients clean
+.PHONY: help install dev train test package lint docs check-rules torture ray cuda bench leaderboard peers clients clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {sub("%", "NAME", $$1); printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,18 @@ torture: dev  ## run the fault-injection and stress tests (minutes; LONG=1: hour
 ray: .ray/installed  ## run the tests of Ray, several nodes on this machine, in .ray
 	.ray/bin/python -m pytest tests/ray
 
+# Kernels are compiled for a GPU without one. That takes no driver, but numba-cuda, its compiler, which the extra brings,
+# and ptxas, which it does not.
+.cuda/installed: pyproject.toml constraints.txt scripts/install.sh
+	[ -x .cuda/bin/python ] || $(PYTHON) -m venv .cuda
+	scripts/install.sh .cuda/bin/python train,cuda
+	.cuda/bin/python -m pip install --quiet --constraint constraints.txt pytest nvidia-cuda-nvcc
+	@touch $@
+
+cuda: .cuda/installed  ## compile kernels for a GPU, without one, and compare what they take of it, in .cuda
+	.cuda/bin/python -m pytest tests/cuda
+	.cuda/bin/python -m tests.cuda.resources --sample
+
 bench: install  ## measure steps, games, simulations and training steps a second
 	$(PY) -m experiments.bench
 
@@ -103,6 +115,6 @@ leaderboard: install  ## play what LEADERBOARD.md lacks and write it (minutes; F
 weights-%: install  ## train the network weights/NAME again from nothing and compare the two (hours)
 	$(PY) -m experiments.training.recipe $*
 
-clean:  ## remove .venv, .peers, .clients, .ray, caches and built pages; trained networks in runs/ stay
-	rm -rf $(VENV) .peers .clients .ray site build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
+clean:  ## remove .venv, .peers, .clients, .ray, .cuda, caches and built pages; trained networks in runs/ stay
+	rm -rf $(VENV) .peers .clients .ray .cuda site build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -23,6 +23,7 @@ import numba
 from llvmlite import ir
 from numba.core import cgutils
 from numba.core import types as numba_types
+from numba.core.cpu import CPUContext
 from numba.extending import intrinsic
 
 from samurai_env.core.cache import Cache, NoCache
@@ -175,6 +176,22 @@ def scratch(typing_context: Any, shape: Any, dtype: Any) -> Any:
         return made._getvalue()
 
     return array(shape, dtype), generate
+
+
+@intrinsic
+def called_on_gpu(typing_context: Any) -> Any:
+    """Make a GPU call the function that says this, where its compiler would copy it into each caller.
+
+    A function that is called from many places otherwise fills the registers of a kernel, which spill. On a CPU it is
+    without effect.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if not isinstance(context, CPUContext):
+            builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return numba_types.void(), generate
 
 
 def bind(template: Callable[..., Any], owner: str, functions: dict[str, Any], inline: bool = False) -> Any:

@@ -53,6 +53,8 @@ def check_keywords(environment: type, game: str, names: Iterable[str], entry: Ca
         if name not in own and name not in options and name != "preset":
             close = difflib.get_close_matches(name[:40], [*own, *options], 1)
             hint = f" (did you mean {close[0]!r}?)" if close else ""
+            if name in getattr(environment, "CPU_ONLY", ()):
+                hint = " (which is for device='cpu')"
             raise TypeError(
                 f"{environment.__name__} got an unexpected keyword argument {shown(name)}{hint}; it takes "
                 f"{', '.join(own)}, and the options of {found.title}: {', '.join(options)}"

@@ -1,10 +1,12 @@
 """What each kernel takes of a GPU, without a GPU: compiled to PTX, then by ptxas for one kind of GPU.
 
-    python -m tests.cuda.resources              # compile all and compare with tests/cuda/resources.json
-    python -m tests.cuda.resources --record     # write the file again
+    python -m tests.cuda.resources              # compile all and compare with tests/cuda/resources.json (half an hour)
+    python -m tests.cuda.resources --sample     # a few that stand for the others
+    python -m tests.cuda.resources --record     # write the file again; with --missing only what it lacks
 
-Needs numba-cuda with its compiler, and ptxas of a CUDA toolkit on the PATH. A kernel that takes more than a tenth more
-registers, stack or spilled bytes than the file says is a failure.
+`make cuda` makes an environment that can do this: numba-cuda with its compiler, and ptxas, of NVIDIA's wheels or of a
+CUDA toolkit on the PATH. A kernel fails that takes more than a tenth more registers, stack or spilled bytes than the
+file says, that is not in the file, or that computes otherwise than a CPU.
 """
 
 import argparse
@@ -24,13 +26,23 @@ from unittest.mock import patch
 
 import numpy as np
 
-from samurai_env.core.game import find_game
+from samurai_env.core.game import Variant, find_game
 from samurai_env.games import GAMES
 
 RECORD = Path(__file__).parent / "resources.json"
 CAPABILITY = (9, 0)
 TOLERANCE = 1.1
 SLACK = 8  # registers and bytes by which a small number may grow
+EACH_ENCODING = ("step", "begin", "see")
+ONCE = ("sample", "play", "learner_step", "learner_begin")
+SAMPLE = (
+    *("samurai 2 flat step", "samurai 2 tokens see", "samurai 2 flat learner_step"),
+    *("samurai_card 4 flat step", "samurai_card 4 flat learner_step"),
+    *("samurai_spirit 7 tokens see", "samurai_spirit 7 flat learner_step"),
+)
+# Instructions that round otherwise than a CPU: fused products and sums, and approximations, also those of NVIDIA's
+# exponentials and logarithms.
+INEXACT = re.compile(r"\b(?:fma\.rn|\w+\.approx|\w+\.full)\S*")
 
 
 class Card:
@@ -39,11 +51,21 @@ class Card:
     compute_capability = CAPABILITY
 
 
+def ptxas() -> str | None:
+    """Where ptxas is: that of NVIDIA's wheels fits the compiler beside it, then one on the PATH."""
+    if find_spec("numba_cuda") is not None:
+        from cuda.pathfinder import find_nvidia_binary_utility
+
+        if found := find_nvidia_binary_utility("ptxas"):
+            return found
+    return shutil.which("ptxas")
+
+
 def missing() -> str:
     """What is not installed; empty if all is there."""
     if find_spec("numba_cuda") is None:
-        return "numba-cuda is not installed"
-    return "" if shutil.which("ptxas") else "ptxas is not on the PATH"
+        return "numba-cuda is not installed: make cuda"
+    return "" if ptxas() else "there is no ptxas: pip install nvidia-cuda-nvcc"
 
 
 def jobs(game: str, players: int, encoding: str) -> dict[str, tuple[Any, Any]]:
@@ -79,21 +101,13 @@ def ptx_of(kernel: Any, job: Any) -> str:
         return kernel.ptx(job, CAPABILITY)
 
 
-def resources(kernel: Any, job: Any) -> dict[str, int]:
-    """Compile one kernel: registers, bytes of stack, bytes spilled."""
-    ptx = ptx_of(kernel, job)
+def resources(ptx: str) -> dict[str, int]:
+    """What a kernel takes: registers, bytes of stack, bytes spilled."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "kernel.ptx")
         path.write_text(ptx)
         arch = "sm_" + "".join(map(str, CAPABILITY))
-        command = [
-            "ptxas",
-            f"-arch={arch}",
-            "-v",
-            "-o",
-            str(path.with_suffix(".cubin")),
-            str(path),
-        ]
+        command = [str(ptxas()), f"-arch={arch}", "-v", "-o", str(path.with_suffix(".cubin")), str(path)]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
     def most(pattern: str) -> int:
@@ -104,12 +118,22 @@ def resources(kernel: Any, job: Any) -> dict[str, int]:
     return {"registers": registers, "stack": stack, "spilled": spilled}
 
 
-def cases() -> Iterator[tuple[str, int, str]]:
-    """All games, numbers of players and encodings."""
-    for game in GAMES:
-        for players in find_game(game).players:
-            for encoding in find_game(game).encodings:
-                yield game, players, encoding
+def cases() -> Iterator[tuple[str, int, str, tuple[str, ...]]]:
+    """All games, numbers of players and encodings, with the names of those kernels that differ from others'.
+
+    A kernel knows the number of players by the type of the states alone: where several have the same, the largest
+    stands for all. Of an encoding it knows `observe`, which `step`, `begin` and `see` have for each.
+    """
+    for game in map(find_game, GAMES):
+        different = {(str(v.dtype), v.num_words): v.num_players for v in (Variant(game, n, ()) for n in game.players)}
+        for players in different.values():
+            for i, encoding in enumerate(game.encodings):
+                yield game.name, players, encoding, (EACH_ENCODING if i else (*EACH_ENCODING, *ONCE))
+
+
+def names() -> list[str]:
+    """Names of all kernels in the file."""
+    return [f"{game} {n} {encoding} {name}" for game, n, encoding, kernels in cases() for name in kernels]
 
 
 def worse(found: dict[str, int], kept: dict[str, int]) -> list[str]:
@@ -121,34 +145,46 @@ def worse(found: dict[str, int], kept: dict[str, int]) -> list[str]:
     ]
 
 
+def faults(case: str, ptx: str, found: dict[str, int], kept: dict[str, dict[str, int]]) -> list[str]:
+    """What is wrong with a compiled kernel."""
+    inexact = [f"{instruction} rounds otherwise than a CPU" for instruction in sorted(set(INEXACT.findall(ptx)))]
+    if case not in kept:
+        return [*inexact, "not in resources.json: python -m tests.cuda.resources --record --missing"]
+    return inexact + worse(found, kept[case])
+
+
 def main() -> int:
     """Compile all kernels."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--record", action="store_true", help="write the file again")
-    parser.add_argument("--only", default="", help="only cases that begin so: 'samurai 2 flat'")
+    parser.add_argument("--missing", action="store_true", help="only kernels that are not in the file")
+    parser.add_argument("--sample", action="store_true", help="only a few kernels that stand for the others")
+    parser.add_argument("--only", default="", help="only kernels whose names begin so: 'samurai 2 flat'")
     options = parser.parse_args()
     if problem := missing():
         print(problem, file=sys.stderr)
         return 2
     kept = json.loads(RECORD.read_text()) if RECORD.exists() else {}
-    failures = compiled = 0
-    for game, players, encoding in cases():
-        if not f"{game} {players} {encoding}".startswith(options.only):
-            continue
-        for name, (kernel, job) in jobs(game, players, encoding).items():
-            if name in ("sample", "play") and encoding != next(iter(find_game(game).encodings)):
-                continue  # the same for all encodings
-            case, started = f"{game} {players} {encoding} {name}", time.monotonic()
-            found, compiled = resources(kernel, job), compiled + 1
-            problems = worse(found, kept[case]) if case in kept and not options.record else []
-            failures += bool(problems)
-            print(case, found, f"{time.monotonic() - started:.0f} s", *problems, flush=True)
-            if options.record:
-                kept[case] = found
-                RECORD.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n")
-    if not compiled:
-        print(f"no case begins with {options.only!r}", file=sys.stderr)
+    chosen = [case for case in (SAMPLE if options.sample else names()) if case.startswith(options.only)]
+    if not chosen:
+        print(f"no kernel begins with {options.only!r}", file=sys.stderr)
         return 2
+    failures = 0
+    for case in chosen:
+        if options.missing and case in kept:
+            continue
+        game, players, encoding, name = case.split()
+        started = time.monotonic()
+        ptx = ptx_of(*jobs(game, int(players), encoding)[name])
+        found, compiled = resources(ptx), time.monotonic()
+        if options.record:
+            kept[case] = found
+            RECORD.write_text(
+                json.dumps({case: kept[case] for case in sorted(kept) if case in names()}, indent=1) + "\n"
+            )
+        problems = faults(case, ptx, found, kept)
+        failures += bool(problems)
+        print(case, found, f"{compiled - started:.0f} s", *problems, sep=", ", flush=True)
     return 1 if failures else 0
 
 

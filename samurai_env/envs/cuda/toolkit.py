@@ -11,10 +11,11 @@ from numba import config, typeof
 from numba import types as numba_types
 
 THREADS = 128  # in a block
+COMPILER = ("nvvm", "nvrtc")  # NVIDIA's libraries that kernels are compiled with
 
 
 def check_gpu() -> None:
-    """Refuse to go on without numba-cuda or without a GPU.
+    """Refuse to go on without numba-cuda, its compiler or a GPU.
 
     Raises:
         RuntimeError: says in one line what is missing.
@@ -28,6 +29,24 @@ def check_gpu() -> None:
     if not cuda.is_available():
         error = " ".join(str(cuda.cuda_error() or "the driver finds no GPU").split())
         raise RuntimeError(f"device='cuda' needs an NVIDIA GPU and its driver, which are not there: {error[:150]}")
+    if libraries := missing_libraries():
+        raise RuntimeError(
+            f"device='cuda' compiles with NVIDIA's {' and '.join(libraries)}, not to be found: "
+            "pip install 'samurai-env[cuda]', or 'numba-cuda[cu12]' for a driver of CUDA 12"
+        )
+
+
+def missing_libraries() -> list[str]:
+    """Those of the compiler's libraries that are neither in NVIDIA's wheels nor in a CUDA toolkit."""
+    from cuda.pathfinder import DynamicLibNotFoundError, load_nvidia_dynamic_lib
+
+    missing = []
+    for name in COMPILER:
+        try:
+            load_nvidia_dynamic_lib(name)
+        except DynamicLibNotFoundError:
+            missing.append(f"lib{name}")
+    return missing
 
 
 def simulated() -> bool:

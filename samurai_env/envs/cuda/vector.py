@@ -73,12 +73,13 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         options: the game's options.
 
     Raises:
-        RuntimeError: numba-cuda or the GPU is missing.
+        RuntimeError: numba-cuda, its compiler or the GPU is missing.
         TypeError: `num_envs` is not an integer, or an unknown keyword.
         ValueError: an argument that is not possible; the text says what is.
     """
 
     REWARD: ClassVar[str] = "own"  # the buffer of the rewards that `step` returns
+    CPU_ONLY: ClassVar[tuple[str, ...]] = ("threads", "copy", "render_mode")  # what is said when one is given
     GIVEN: ClassVar[tuple[str, ...]] = (  # the buffers that callers see
         *("own", "rewards", "payoffs", "masks", "observations", "seats", "actors", "ended", "final"),
     )

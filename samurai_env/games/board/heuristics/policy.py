@@ -12,13 +12,23 @@ from typing import NamedTuple
 import numpy as np
 
 from samurai_env.core.bits import EMPTY, has, lowest, popcount
-from samurai_env.core.jit import inlined, jit, scratch
+from samurai_env.core.jit import called_on_gpu, inlined, jit, scratch
 from samurai_env.games.board.actions import END, IDLE, LAND0, SEA0, SPOT0
 from samurai_env.games.board.rules.kernels import first_spots, idle_exchange, playable
 from samurai_env.games.board.rules.setup import open_settlements, pickable
 from samurai_env.games.board.rules.tiles import FIGURE_EXCHANGE, KINDS, SHIPS, STRENGTH, TOKEN_EXCHANGE
 from samurai_env.games.board.rules.topology import DATA, LAND_BESIDE, SEA_BESIDE, SETTLEMENT_LAND, SETTLEMENTS
-from samurai_env.games.board.state import FIGURE_FIRST, FIGURE_SECOND, FIRST_HAND, LAND, SEA, SETUP, TILE, TOKEN_FROM
+from samurai_env.games.board.state import (
+    FIGURE_FIRST,
+    FIGURE_SECOND,
+    FIRST_HAND,
+    LAND,
+    SEA,
+    SETUP,
+    TILE,
+    TOKEN_FROM,
+    TOKEN_TO,
+)
 
 # Parameters, by position: BIAS + e and SLOPE + e give control as 2 * sigmoid(bias + slope * lead) - 1
 # with e = 1 .. 6 empty hexes after the move; PRICE + kind is what a tile of that kind is worth in the hand.
@@ -183,6 +193,7 @@ def best_sea(state, cells):
 @jit
 def token_exchanges(state, seat, cells, logits):
     """Best gain of a token exchange, the tile put where it gains most; writes that of each first hex."""
+    called_on_gpu()
     best, left, towns = LOWEST, state.movable[seat], state.influence.shape[1]
     elsewhere = scratch(KINDS, np.float64)  # by kind of tile, the best gain on another hex
     for kind in range(KINDS):
@@ -214,6 +225,7 @@ def figure_exchange_gain(figure, settlement, other, elsewhere, importances, cell
 @jit
 def best_figure_exchange(state, figure, settlement, importances, cells):
     """Gain of exchanging a figure for the best partner."""
+    called_on_gpu()
     best = LOWEST
     for other in range(3):
         if other == figure or has(state.figures[other], settlement):
@@ -229,6 +241,7 @@ def best_figure_exchange(state, figure, settlement, importances, cells):
 @jit
 def tile_gain(state, seat, kind, importances, cells, logits):
     """Best gain of playing a tile of this kind; `logits` of land hexes are scratch."""
+    called_on_gpu()
     if kind == FIGURE_EXCHANGE:
         best = 0.0 if idle_exchange(state) else LOWEST
         for figure in range(2):  # either may be the first: the gain is the same
@@ -278,8 +291,10 @@ def write_logits(state, logits, parameters):
                 logits[kind] = gain - weights[PRICE + kind]
         if state.may_end:
             logits[END] = 0.0
-    elif phase == LAND:
-        fill_gains(state, state.tile, 1, cells)
+    elif phase == LAND or phase == TOKEN_TO:
+        # In the second of these, the second hex of a token exchange, the tile has left the first.
+        kind = state.tile if phase == LAND else state.land_tile[state.from_land] - 1 - KINDS * seat
+        fill_gains(state, kind, 1, cells)
         free = state.land_free
         while free != EMPTY:
             land = np.int64(lowest(free))
@@ -324,14 +339,6 @@ def write_logits(state, logits, parameters):
             while places != EMPTY:
                 logits[SPOT0[n] + figure * (towns - 1) + np.int64(lowest(places)) - 1] = 0.0
                 places &= places - np.uint64(1)
-    else:  # the second hex of a token exchange: the tile has left the first
-        kind = state.land_tile[state.from_land] - 1 - KINDS * seat
-        fill_gains(state, kind, 1, cells)
-        free = state.land_free
-        while free != EMPTY:
-            land = np.int64(lowest(free))
-            free &= free - np.uint64(1)
-            logits[LAND0 + land] = gain_beside(NEAR_LAND[land], cells)
 
 
 @jit

@@ -7,11 +7,11 @@ combat lines, the penalties on them and the tokens. `fit` finds the weights of e
 """
 
 import json
-import math
 
 import numpy as np
 
-from samurai_env.core.jit import jit, scratch
+from samurai_env.core.elementary import exp, log, power
+from samurai_env.core.jit import called_on_gpu, jit, scratch
 from samurai_env.games.spirit.observation import hidden_state
 from samurai_env.games.spirit.rules.cards import (
     CARD_ICONS,
@@ -123,11 +123,11 @@ def next_turn_talents(state, seat):
 @jit
 def log_not_all(mean, stock):
     """Log probability that fewer than `stock` are lost if `mean` are lost on average (Poisson)."""
-    term, total = math.exp(-mean), 0.0
+    term, total = exp(-mean), 0.0
     for k in range(stock):
         total += term
         term *= mean / (k + 1)
-    return math.log(max(total, 1e-3))
+    return log(max(total, 1e-3))
 
 
 @jit
@@ -185,7 +185,7 @@ def find_symbols(state, seat, draws, unseen, lacks):
     defended = 0.0
     for symbol in range(len(SYMBOLS)):
         if state.left[seat, symbol] == NOTHING:
-            missed = (1.0 - unseen[symbol]) ** draws
+            missed = power(1.0 - unseen[symbol], draws)
             lacks[symbol] += missed
             defended += 1.0 - missed
     return defended
@@ -250,7 +250,7 @@ def write_wounds(state, seat, chance, wound, out):
     wounds = 2 * state.animal[seat] + state.wounded[seat] + wound
     for more in range(2):
         if wounds + more >= LIVES:
-            out[SURVIVAL] += math.log(max(1.0 - chance, 1e-3)) if more else math.log(1e-3)
+            out[SURVIVAL] += log(max(1.0 - chance, 1e-3) if more else 1e-3)
             return
         if wounds + more > 0:
             out[WOUNDS_1 + wounds + more - 1] += chance if more else 1.0 - chance
@@ -266,6 +266,7 @@ def linear_value(state, unseen, features, weights):
         features: float64 (FEATURES,), scratch.
         weights: float64 (ROUNDS, FEATURES).
     """
+    called_on_gpu()
     write_features(state, unseen, features)
     total, row = 0.0, weights[state.round - 1]
     for i in range(FEATURES):

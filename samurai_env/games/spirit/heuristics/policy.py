@@ -10,7 +10,7 @@ import numpy as np
 from numba import from_dtype
 
 from samurai_env.core.bits import has
-from samurai_env.core.jit import jit, scratch
+from samurai_env.core.jit import called_on_gpu, jit, scratch
 from samurai_env.games.spirit.actions import (
     ATTACK,
     DEFEND,
@@ -134,6 +134,7 @@ def lay_right(child, seat, card, weights):
 @jit
 def place_value(state, child, seat, card, unseen, features, weights):
     """Value of a card on the better side, right or left, without talents."""
+    called_on_gpu()
     child[0] = state
     bonus = lay_right(child[0], seat, card, weights)
     best = bonus + linear_value(child[0], unseen, features, weights)
@@ -161,6 +162,7 @@ def card_value(state, child, seat, card, unseen, features, weights):
 @jit
 def draw_value(state, drawn, child, seat, unseen, features, weights):
     """Mean of `card_value` over the raiders that may be on top; `drawn` is scratch."""
+    called_on_gpu()
     drawn[0] = state
     base = drawn[0]
     if state.raiders_left == 0:
@@ -214,6 +216,7 @@ def move_value(state, drawn, child, giver, receiver, unseen, features, weights):
 @jit
 def action_logit(state, action, drawn, child, unseen, features, weights):
     """Logit of a legal action: the value of the position after it."""
+    called_on_gpu()
     phase, seat = state.phase, state.seat
     named = named_seat(state, action)
     child[0] = state
