@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from samurai_env.core.elementary import exp, log, power
+from samurai_env.games.elementary import exp, log, power
 
 RNG = np.random.default_rng(20261125)
 EXPONENTS = np.concatenate([RNG.uniform(-700, 700, 3_000), RNG.uniform(-40, 1, 3_000), RNG.uniform(-1e-3, 1e-3, 1_000)])

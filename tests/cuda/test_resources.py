@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from samurai_env.core.elementary import exp, log, power
 from samurai_env.core.jit import called_on_gpu, jit
 from samurai_env.envs.cuda.toolkit import Kernel, missing_libraries
+from samurai_env.games.elementary import exp, log, power
 from tests.cuda.resources import INEXACT, RECORD, SAMPLE, faults, jobs, missing, names, ptx_of, resources, worse
 
 
@@ -60,7 +60,7 @@ def test_products_and_sums_are_not_fused() -> None:
 
 @jit
 def elementary(job, game):
-    """A kernel with all of `core.elementary`."""
+    """A kernel with all of `games.elementary`."""
     job[0][game] = log(exp(job[0][game])) + power(job[0][game], game)
 
 

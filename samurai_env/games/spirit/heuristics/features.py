@@ -10,8 +10,8 @@ import json
 
 import numpy as np
 
-from samurai_env.core.elementary import exp, log, power
 from samurai_env.core.jit import called_on_gpu, jit, scratch
+from samurai_env.games.elementary import exp, log, power
 from samurai_env.games.spirit.observation import hidden_state
 from samurai_env.games.spirit.rules.cards import (
     CARD_ICONS,
