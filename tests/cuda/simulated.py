@@ -19,6 +19,17 @@ from tests.cuda.check import compare, forms
 
 GAMES, BATCH = 3, 6
 FORMS = [form for form in forms(2, ["flat"]) if form.get("opponents") != "random" or form["seat"] == "rotate"]
+OTHERS = (("samurai", 4), ("samurai_card", 2), ("samurai_spirit", 2))
+OTHERS_FORMS = [
+    (game, players, form)
+    for game, players in OTHERS
+    for form in forms(players, list(find_game(game).encodings))
+    if form["autoreset_mode"] == "SameStep" and form.get("opponents") != "random"
+]
+
+
+def named(value: Any) -> str:
+    return " ".join(map(str, value.values())) if isinstance(value, dict) else str(value)
 
 
 def made(games: int = 4, **settings: Any) -> CudaVectorEnv:
@@ -26,14 +37,23 @@ def made(games: int = 4, **settings: Any) -> CudaVectorEnv:
     return CudaVectorEnv("samurai", games, **settings)
 
 
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: " ".join(map(str, form.values())))
+@pytest.mark.parametrize("form", FORMS, ids=named)
 def test_games_are_those_of_the_cpu(form: dict[str, Any]) -> None:
     found = compare("samurai", 2, form, GAMES, BATCH)
     assert found["games"] >= GAMES
     assert found["wrong"] == []
 
 
-def test_the_comparison_notices_a_difference() -> None:
+@pytest.mark.parametrize("game, players, form", OTHERS_FORMS, ids=named)
+def test_other_games_and_more_players_are_those_of_the_cpu(game: str, players: int, form: dict[str, Any]) -> None:
+    """Each encoding where all seats are the caller's, and one learner against greedy."""
+    found = compare(game, players, form, GAMES, BATCH)
+    assert found["games"] >= GAMES
+    assert found["wrong"] == []
+
+
+@pytest.mark.parametrize("game, players", [("samurai", 2), *OTHERS])
+def test_the_comparison_notices_a_difference(game: str, players: int) -> None:
     """A GPU with other games, by one seed."""
 
     def shifted(*arguments: Any) -> Any:
@@ -43,7 +63,7 @@ def test_the_comparison_notices_a_difference() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vector, "checked_seeds", shifted)
-        assert compare("samurai", 2, FORMS[0], GAMES, BATCH)["wrong"]
+        assert compare(game, players, FORMS[0], GAMES, BATCH)["wrong"]
 
 
 @pytest.mark.parametrize("seed", [5, np.array(5), [9, None, 3, None], np.arange(4), None])
