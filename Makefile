@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 INSTALL := scripts/install.sh $(PY)
 
 .DEFAULT_GOAL := help
-.PHONY: help install dev train test package lint docs check-rules torture ray cuda bench leaderboard peers clients clean
+.PHONY: help install dev train test package lint docs check-rules torture ray cuda bench gpu leaderboard peers clients clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {sub("%", "NAME", $$1); printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,9 @@ cuda: .cuda/installed  ## compile kernels for a GPU, without one, and compare wh
 bench: install  ## measure steps, games, simulations and training steps a second
 	$(PY) -m experiments.bench
 
+gpu:  ## on a machine with an NVIDIA GPU: check and measure what runs there, into JSON=runs/gpu.json (5 GB)
+	scripts/gpu.sh $(PYTHON) $(JSON)
+
 # The packages that `python -m experiments.bench --peers` sets beside this project, each in an environment of its own.
 PEERS := open_spiel pgx pettingzoo sb3
 
@@ -115,6 +118,6 @@ leaderboard: install  ## play what LEADERBOARD.md lacks and write it (minutes; F
 weights-%: install  ## train the network weights/NAME again from nothing and compare the two (hours)
 	$(PY) -m experiments.training.recipe $*
 
-clean:  ## remove .venv, .peers, .clients, .ray, .cuda, caches and built pages; trained networks in runs/ stay
-	rm -rf $(VENV) .peers .clients .ray .cuda site build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
+clean:  ## remove .venv, .peers, .clients, .ray, .cuda, .gpu, caches and built pages; trained networks in runs/ stay
+	rm -rf $(VENV) .gpu .peers .clients .ray .cuda site build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

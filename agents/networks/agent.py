@@ -15,6 +15,8 @@ from samurai_env.core.checks import checked_games, checked_keys
 from samurai_env.core.game import Variant
 from samurai_env.game_batch import GameBatch
 
+CPU = "cpu"
+
 
 class Network(Protocol):
     """A network that plays: `network.PolicyValueNet` or `numpy_network.NumPyNetwork`."""
@@ -79,18 +81,26 @@ class NetworkAgent:
         return log_probs.argmax(1)
 
 
-def load_player(path: Path, variant: Variant) -> Network:
-    """Load a network to play a variant, by torch if it is installed.
+def load_player(path: Path, variant: Variant, device: str = CPU) -> Network:
+    """Load a network to play a variant, by torch if it is installed; `device` is torch's name of where it computes.
 
     Raises:
-        ValueError: it is damaged, does not fit, or needs torch.
+        ValueError: it is damaged, does not fit, or needs torch; or the device cannot be used.
         FileNotFoundError: there is no such file.
     """
+    net: Network
     if find_spec("torch"):
         from agents.networks.files import load_network
+        from agents.networks.network import check_device
+
+        check_device(device)
+        net = load_network(path, device)
     else:
-        from agents.networks.numpy_network import load_network  # type: ignore[assignment]
-    net = load_network(path)
+        from agents.networks.numpy_network import load_network as load_for_numpy
+
+        if device != CPU:
+            raise ValueError(f"device={device[:60]} needs torch: pip install 'samurai-env[train]'")
+        net = load_for_numpy(path)
     check_fits(net.config, variant, path)
     return net
 

@@ -23,6 +23,18 @@ def supports_bfloat16() -> bool:
     return bool(getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)())
 
 
+def check_device(name: str) -> None:
+    """Refuse a device on which torch cannot compute.
+
+    Raises:
+        ValueError: torch's reason, in a line.
+    """
+    try:
+        torch.zeros(1, device=name).tolist()
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"device {name[:60]} cannot be used: {str(error).splitlines()[0][:200]}") from None
+
+
 class PolicyValueNet(nn.Module):
     """A multi-layer perceptron from a seat's observation to action logits and the return each player can expect.
 
@@ -173,8 +185,9 @@ class PolicyValueNet(nn.Module):
 
     def rounding(self, batch_size: int) -> torch.autocast:
         """Context of a search that evaluates so many positions at a time: weights are rounded where that pays."""
-        pays = batch_size >= BFLOAT16_BATCH and supports_bfloat16()
-        return torch.autocast(self.mean.device.type, torch.bfloat16, pays)
+        kind = self.mean.device.type
+        fast = torch.cuda.is_bf16_supported() if kind == "cuda" else supports_bfloat16()
+        return torch.autocast(kind, torch.bfloat16, batch_size >= BFLOAT16_BATCH and fast)
 
 
 def new_network(config: NetworkConfig) -> PolicyValueNet:

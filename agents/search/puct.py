@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from agents import rollouts
-from agents.networks.agent import Network, NetworkAgent, load_player
+from agents.networks.agent import CPU, Network, NetworkAgent, load_player
 from agents.search.tree import (
     RootActions,
     SearchResult,
@@ -60,6 +60,8 @@ class PUCTConfig:
         batch_size: simulations that descend before the network is asked; 0 takes 1/32 of all, from 8 to 64.
         rollout_weight: weight of a rollout in the value of a leaf (lambda in Silver et al., 2016); 0 for no rollouts.
         rollout_depth: heuristic decisions of a rollout before the heuristic value is asked; -1 plays to the end.
+        device: torch's name of where the network is evaluated, such as cuda; not for a network in training, which is
+            where its learner has it.
     """
 
     simulations: Count = 200
@@ -70,6 +72,7 @@ class PUCTConfig:
     batch_size: Annotated[int, Range(0, LARGEST)] = 0
     rollout_weight: Share = 0.0
     rollout_depth: Annotated[int, Range(-1, LARGEST)] = 16
+    device: str = CPU
 
     def __post_init__(self) -> None:
         """Refuse impossible settings.
@@ -312,10 +315,10 @@ def make(variant: Variant, spec: AgentSpec) -> PUCTAgent:
     """Make the agent of `puct:SIMULATIONS,net=PATH`, such as `puct:200,net=runs/first,c_puct=4`.
 
     Raises:
-        ValueError: no path, no number, or an unknown or impossible setting.
+        ValueError: no path, no number, an unknown or impossible setting, or a device that is not there.
         FileNotFoundError: there is no such network.
     """
     config = read_settings(spec, PUCTConfig)
     if not config.net:
         raise ValueError("puct needs the path of a network, as in puct:200,net=runs/first")
-    return PUCTAgent(variant, load_player(Path(config.net), variant), config)
+    return PUCTAgent(variant, load_player(Path(config.net), variant, config.device), config)

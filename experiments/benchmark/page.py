@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from experiments.benchmark.gpu_table import NO_GPU, Gpu, gpu_part
 from experiments.benchmark.peer_table import with_ratios
 from experiments.benchmark.peers import KINDS, Row
 from experiments.benchmark.results import Origin, amount, origin, read
@@ -14,6 +15,7 @@ from experiments.benchmark.timing import Figure
 from experiments.common.markdown import table, variant_title
 from experiments.common.provenance import RESULTS
 from samurai_env import parse_variant
+from samurai_env.files.json_reader import read_json
 
 PAGE = "docs/background/performance.md"
 STAR = "\\* other processes used the CPU, in spite of repetitions; figures of several threads suffer most from it."
@@ -157,6 +159,8 @@ def pages(folder: Path = RESULTS) -> dict[str, dict[str, str]]:
 
 def _other_parts(folder: Path) -> dict[str, str]:
     made = {"peers": NONE.format("peers"), "growth": NONE.format("growth"), "memory": NONE.format("growth")}
+    gpu = folder / "gpu.json"
+    made["gpu"] = gpu_part(read_json(gpu, Gpu)) if gpu.exists() else NO_GPU
     if (folder / "peers.json").exists():
         made["peers"] = peers_part(read(folder / "peers.json", Peers))
     if (folder / "growth.json").exists():

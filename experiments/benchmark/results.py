@@ -11,14 +11,19 @@ from samurai_env.files.json_reader import read_json
 T = TypeVar("T", bound=Mapping)
 
 
-class Origin(TypedDict):
-    """The head of every file."""
+class Made(TypedDict):
+    """By what a file was made."""
 
-    variant: str
     machine: str
     version: str
     commit: str
     command: str
+
+
+class Origin(Made):
+    """The head of a file of one variant."""
+
+    variant: str
 
 
 def read(path: Path, form: type[T]) -> T:
@@ -39,7 +44,7 @@ def read(path: Path, form: type[T]) -> T:
     return found
 
 
-def origin(found: Origin) -> str:
+def origin(found: Made) -> str:
     """Describe the machine and the version that made a result."""
     changed = ", with uncommitted changes" if found["commit"].endswith("+") else ""
     return f"Version {found['version']}, commit {found['commit'].rstrip('+')}{changed}; {found['machine']}."

@@ -4,8 +4,8 @@
     python -m experiments.benchmark.tables --check    # only say whether a page is out of date (exit status 1)
 
 A table comes from each file that `experiments.bench --json experiments/results/bench-NAME.json` leaves there; what
-`experiments.bench --peers` and `--growth` leave there stands in docs/background/performance.md. The tables of strength
-are written by `experiments.leaderboard --no-play`.
+`experiments.bench --peers` and `--growth`, and `make gpu JSON=experiments/results/gpu.json`, leave there stands in
+docs/background/performance.md. The tables of strength are written by `experiments.leaderboard --no-play`.
 """
 
 from dataclasses import dataclass

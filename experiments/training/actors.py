@@ -73,9 +73,15 @@ class ActorLearner(Learner):
     Attributes:
         lags: of the last rollout's parts: updates between the weights that played and those that learn.
         dropped: parts that were too old, so far.
+
+    Raises:
+        ConnectionError: there is no Ray cluster at RAY_ADDRESS.
     """
 
     def __init__(self, config: "Config") -> None:
+        from experiments.common.ray_tasks import start
+
+        start(config.actors)  # first: a wrong address is known before games are compiled and the network is evaluated
         super().__init__(config)
         self.lags: list[int] = []
         self.dropped = 0
@@ -85,10 +91,9 @@ class ActorLearner(Learner):
     def _start(self) -> None:
         import ray
 
-        from experiments.common.ray_tasks import RETRIES, start, this_program
+        from experiments.common.ray_tasks import RETRIES, this_program
 
         config = self.config
-        start(config.actors)
         kind = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=RETRIES)(Actor)
         share = replace(
             config, num_envs=config.num_envs // config.actors, actors=0, device="cpu", init_from=None, values_only=False

@@ -5,8 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
-import torch
-
+from agents.networks.network import check_device
 from agents.old_names import REMOVED, TRAINING
 from agents.settings import Range
 from experiments.common.cli import GameSpec, command_line
@@ -89,9 +88,9 @@ def check(config: Config) -> None:
     check_evaluation(config, variant)
     check_actors(config)
     try:
-        torch.zeros(1, device=config.device)
-    except (RuntimeError, AssertionError) as error:
-        raise ValueError(f"--device {config.device} cannot be used: {str(error).splitlines()[0]}") from None
+        check_device(config.device)
+    except ValueError as error:
+        raise ValueError(f"--{error}") from None
 
 
 def flag_hints() -> dict[str, str]:

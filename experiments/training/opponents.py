@@ -61,12 +61,16 @@ def self_search(spec: str) -> PUCTConfig | None:
     """Settings of a search with the network in training, such as `puct:100,net=self`; None for any other agent.
 
     Raises:
-        ValueError: no number of simulations, an unknown setting, or a value out of its range.
+        ValueError: no number of simulations, an unknown setting, a device, or a value out of its range.
     """
     parsed = parse_agent_spec(spec)
     if parsed.name == "self":
         raise ValueError(f"--expert {spec[:60]} is now {current_spec(spec)[:80]}")
-    return read_settings(parsed, PUCTConfig) if parsed.name == "puct" and parsed.settings.get("net") == "self" else None
+    if parsed.name != "puct" or parsed.settings.get("net") != "self":
+        return None
+    if "device" in parsed.settings:
+        raise ValueError(f"--expert {spec[:60]}: net=self is evaluated where --device says")
+    return read_settings(parsed, PUCTConfig)
 
 
 class Expert:

@@ -127,6 +127,8 @@ def test_without_torch_networks_and_their_search_play(monkeypatch):
     for spec in ("ppo:weights/samurai-2", "puct:8,net=weights/samurai-2"):
         actions = make_agent(spec, variant).act(states, keys)
         assert not GameBatch(variant).first_illegal(states, actions) >= 0
+    with pytest.raises(ValueError, match="device=cuda needs torch"):
+        make_agent("puct:8,net=weights/samurai-2,device=cuda", variant)
     with pytest.raises(ValueError, match="untrained needs torch"):
         make_agent("untrained", variant)
 

@@ -1,15 +1,18 @@
 """What numba's simulator runs in the place of a GPU; `test_simulator.py` starts it with NUMBA_ENABLE_CUDASIM=1."""
 
+import json
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from experiments.benchmark import on_gpu as measuring
 from experiments.training.ppo_on_gpu import Settings, Trainer
 from samurai_env.core.game import find_game
 from samurai_env.envs.common import checked_seeds
-from samurai_env.envs.cuda import vector
+from samurai_env.envs.cuda import toolkit, vector
 from samurai_env.envs.cuda.learner import CudaLearnerVectorEnv
 from samurai_env.envs.cuda.toolkit import on_gpu, simulated
 from samurai_env.envs.cuda.vector import CudaVectorEnv
@@ -19,6 +22,17 @@ from tests.cuda.check import compare, forms
 
 GAMES, BATCH = 3, 6
 FORMS = [form for form in forms(2, ["flat"]) if form.get("opponents") != "random" or form["seat"] == "rotate"]
+OTHERS = (("samurai", 4), ("samurai_card", 2), ("samurai_spirit", 2))
+OTHERS_FORMS = [
+    (game, players, form)
+    for game, players in OTHERS
+    for form in forms(players, list(find_game(game).encodings))
+    if form["autoreset_mode"] == "SameStep" and form.get("opponents") != "random"
+]
+
+
+def named(value: Any) -> str:
+    return " ".join(map(str, value.values())) if isinstance(value, dict) else str(value)
 
 
 def made(games: int = 4, **settings: Any) -> CudaVectorEnv:
@@ -26,14 +40,23 @@ def made(games: int = 4, **settings: Any) -> CudaVectorEnv:
     return CudaVectorEnv("samurai", games, **settings)
 
 
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: " ".join(map(str, form.values())))
+@pytest.mark.parametrize("form", FORMS, ids=named)
 def test_games_are_those_of_the_cpu(form: dict[str, Any]) -> None:
     found = compare("samurai", 2, form, GAMES, BATCH)
     assert found["games"] >= GAMES
     assert found["wrong"] == []
 
 
-def test_the_comparison_notices_a_difference() -> None:
+@pytest.mark.parametrize("game, players, form", OTHERS_FORMS, ids=named)
+def test_other_games_and_more_players_are_those_of_the_cpu(game: str, players: int, form: dict[str, Any]) -> None:
+    """Each encoding where all seats are the caller's, and one learner against greedy."""
+    found = compare(game, players, form, GAMES, BATCH)
+    assert found["games"] >= GAMES
+    assert found["wrong"] == []
+
+
+@pytest.mark.parametrize("game, players", [("samurai", 2), *OTHERS])
+def test_the_comparison_notices_a_difference(game: str, players: int) -> None:
     """A GPU with other games, by one seed."""
 
     def shifted(*arguments: Any) -> Any:
@@ -43,7 +66,7 @@ def test_the_comparison_notices_a_difference() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vector, "checked_seeds", shifted)
-        assert compare("samurai", 2, FORMS[0], GAMES, BATCH)["wrong"]
+        assert compare(game, players, FORMS[0], GAMES, BATCH)["wrong"]
 
 
 @pytest.mark.parametrize("seed", [5, np.array(5), [9, None, 3, None], np.arange(4), None])
@@ -151,6 +174,36 @@ def test_random_play_ends_games() -> None:
     env.reset(seed=3)
     assert env.play_random(300) > 4
     assert (env.states()["steps"] > 0).all()
+
+
+def test_what_is_measured_on_a_gpu_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Small sizes, and a clock in the place of the GPU's events, which the simulator has not."""
+    blocks = []
+
+    def seconds(run: Any) -> float:
+        blocks.append(toolkit.THREADS)
+        run()
+        return 0.5
+
+    monkeypatch.setattr(measuring, "seconds", seconds)
+    monkeypatch.setattr(measuring, "COPIED", 1000)
+    monkeypatch.setattr(measuring, "steps_of", lambda size: 2)
+    monkeypatch.setattr(measuring, "PLAYED", 3)
+    arguments = ["--variants", "samurai players=2", "--sizes", "3", "--threads", "32", "64", "--threads-size", "4"]
+    monkeypatch.setattr(sys, "argv", ["on_gpu", *arguments, "--ppo-sizes", "2"])
+    measuring.main()
+    memory, steps, *threads, ppo = map(json.loads, capsys.readouterr().out.splitlines())
+    assert memory == {"part": "bandwidth", "copy_bytes_per_second": 4000.0}
+    assert steps["part"] == "steps"
+    assert steps["start_seconds"] > 0
+    assert (steps["bare_steps_per_second"], steps["steps_per_second"], steps["step_seconds"]) == (18.0, 12.0, 0.25)
+    assert steps["bytes_per_step"] > 2 * 512 + 614 + 141
+    assert steps["share_of_bandwidth"] == pytest.approx(3 * steps["bytes_per_step"] / (0.25 * 4000))
+    assert [(line["threads"], line["steps_per_second"]) for line in threads] == [(32, 16.0), (64, 16.0)]
+    assert blocks[-2:] == [32, 64]
+    assert toolkit.THREADS == 128
+    assert ppo["part"] == "missing"  # the simulator's arrays are none that torch takes
+    assert ppo["text"].startswith("ppo samurai players=2 2: ")
 
 
 def test_opponents_of_a_card_are_random_or_greedy() -> None:

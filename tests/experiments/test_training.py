@@ -138,6 +138,8 @@ def test_imitation_learns_the_experts_choice_and_then_stops(tmp_path):
         ({"opponents": ("past:3",)}, "the opponent past takes no argument, not 'past:3'"),
         ({"expert": "puct:10,net=self"}, "--expert puct:10,net=self needs --imitation-steps"),
         ({"expert": "puct:0,net=self", "imitation_steps": 9}, "simulations of a search must be from 1 to"),
+        ({"expert": "puct:9,net=self,device=cuda", "imitation_steps": 9}, "net=self is evaluated where --device says"),
+        ({"device": "nonsense"}, "--device nonsense cannot be used: "),
         ({"expert": "self:50", "imitation_steps": 9}, "--expert self:50 is now puct:50,net=self"),
         ({"expert": "puct:many,net=self", "imitation_steps": 9}, "puct takes a number of simulations"),
         (

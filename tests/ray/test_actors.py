@@ -15,6 +15,7 @@ from experiments.training.config import Config, check
 ray = pytest.importorskip("ray", reason="ray is not installed; make ray runs these tests with it")
 
 from experiments.training.actors import ActorLearner, as_array  # noqa: E402
+from experiments.training.learner import Learner  # noqa: E402
 
 QUIET = Console(quiet=True)
 
@@ -98,6 +99,15 @@ def test_an_expert_searches_in_the_actors(learner_of):
     assert "lag" in learner.update()
     learner.collect()
     assert not learner.batch.imitating  # what actors had begun as imitation was dropped
+
+
+def test_a_wrong_address_is_said_before_anything_else(tmp_path, monkeypatch):
+    ray.shutdown()
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    monkeypatch.setattr(Learner, "__init__", lambda *_: pytest.fail("games are compiled"))
+    with pytest.raises(ConnectionError, match=r"no Ray on RAY_ADDRESS=127\.0\.0\.1:1"):
+        train(settings(tmp_path / "run", eval_every=1), QUIET)
+    assert not (tmp_path / "run").exists()
 
 
 def test_bfloat16_survives_as_an_array():

@@ -23,8 +23,8 @@ def pick(key: Any, masks: Any) -> Any:
     return jnp.argmax(counts > jax.random.uniform(key, (len(masks), 1)) * counts[:, -1:], axis=1)
 
 
-def playing(env: Any) -> Callable[[int], float]:
-    """Random steps of all games, finished ones reset."""
+def playing(env: Any, games: int = GAMES_AT_ONCE, pick: Callable[[Any, Any], Any] = pick) -> Callable[[int], float]:
+    """Random steps of all games, finished ones reset; `pick` draws an action for each row of masks."""
     step = jax.vmap(auto_reset(env.step, env.init))
 
     @partial(jax.jit, donate_argnums=0)
@@ -32,18 +32,18 @@ def playing(env: Any) -> Callable[[int], float]:
         def one(state: Any, key: Any) -> tuple[Any, None]:
             choice, chance = jax.random.split(key)
             actions = pick(choice, state.legal_action_mask)
-            return step(state, actions, jax.random.split(chance, GAMES_AT_ONCE)), None
+            return step(state, actions, jax.random.split(chance, games)), None
 
         return jax.lax.scan(one, state, keys)[0]
 
     chunk, key = 16, jax.random.PRNGKey(1)  # one length of scan, so that it is compiled once
-    held = [jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), GAMES_AT_ONCE))]
+    held = [jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), games))]
 
     def play(chunks: int) -> float:
         for number in range(chunks):
             held[0] = scan(held[0], jax.random.split(jax.random.fold_in(key, number), chunk))
         jax.block_until_ready(held[0])
-        return chunks * chunk * GAMES_AT_ONCE
+        return chunks * chunk * games
 
     return play
 

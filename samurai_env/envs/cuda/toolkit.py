@@ -10,7 +10,7 @@ import numpy as np
 from numba import config, typeof
 from numba import types as numba_types
 
-THREADS = 128  # in a block
+THREADS = 128  # in a block; a guess until `experiments.benchmark.on_gpu` has measured others
 COMPILER = ("nvvm", "nvrtc")  # NVIDIA's libraries that kernels are compiled with
 
 

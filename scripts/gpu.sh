@@ -1,0 +1,38 @@
+#!/bin/sh
+# Check the environments of a GPU against the CPU's and measure them, and pgx on the same GPU; all of it in one JSON file.
+#
+#     scripts/gpu.sh PYTHON [JSON]        such as: scripts/gpu.sh python3 runs/gpu.json
+#
+# Makes .gpu (this clone with torch and numba-cuda, for CUDA 13) and .peers/pgx-gpu, several gigabytes. Each figure is
+# written as it comes. To show the figures in docs/performance.md: JSON experiments/results/gpu.json, then
+# `.gpu/bin/python -m experiments.benchmark.tables`.
+set -eu
+cd "$(dirname "$0")/.."
+python=$1
+json=${2:-runs/gpu.json}
+
+command -v nvidia-smi >/dev/null 2>&1 || {
+    echo "error: nvidia-smi is not there: this needs an NVIDIA GPU and its driver" >&2
+    exit 1
+}
+listed=$(nvidia-smi -L 2>&1) && [ -n "$listed" ] || {
+    echo "error: nvidia-smi finds no GPU: $listed" >&2
+    exit 1
+}
+echo "$listed"
+
+if [ ! -e .gpu/installed ] || [ constraints.txt -nt .gpu/installed ] || [ pyproject.toml -nt .gpu/installed ]; then
+    [ -x .gpu/bin/python ] || "$python" -m venv .gpu
+    scripts/install.sh .gpu/bin/python train,cuda
+    touch .gpu/installed
+fi
+pins=experiments/benchmark/peers/pgx-gpu.txt
+if [ ! -e .peers/installed-pgx-gpu ] || [ "$pins" -nt .peers/installed-pgx-gpu ]; then
+    # Without pgx the rest is worth its time; the report then names what is missing.
+    if scripts/peers.sh "$python" pgx-gpu; then
+        touch .peers/installed-pgx-gpu
+    else
+        echo "pgx could not be installed: going on without it" >&2
+    fi
+fi
+exec .gpu/bin/python -m experiments.benchmark.gpu --json "$json"
