@@ -4,7 +4,7 @@
 #     scripts/gpu.sh PYTHON [JSON]        such as: scripts/gpu.sh python3 runs/gpu.json
 #
 # Makes .gpu (this clone with torch and numba-cuda, for CUDA 13) and .peers/pgx-gpu, several gigabytes. Each figure is
-# written as it comes. To show the figures in docs/performance.md: JSON experiments/results/gpu.json, then
+# written as it comes. To show the figures in docs/background/performance.md: JSON experiments/results/gpu.json, then
 # `.gpu/bin/python -m experiments.benchmark.tables`.
 set -eu
 cd "$(dirname "$0")/.."

@@ -39,7 +39,7 @@ class Config:
     """What to run, and where to keep it."""
 
     json: Path = Path("runs/gpu.json")
-    """The file to write; experiments/results/gpu.json is what docs/performance.md shows."""
+    """The file to write; experiments/results/gpu.json is what docs/background/performance.md shows."""
     programs: tuple[str, ...] = tuple(PROGRAMS)
     """Which of check, on_gpu and pgx to run."""
     check_games: int = 10_000

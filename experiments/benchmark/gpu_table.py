@@ -1,4 +1,4 @@
-"""The part of docs/performance.md about a GPU, from what `experiments.benchmark.gpu` has kept."""
+"""The part of docs/background/performance.md about a GPU, from what `experiments.benchmark.gpu` has kept."""
 
 from collections.abc import Iterable
 from typing import Any, NotRequired, TypedDict

@@ -75,7 +75,7 @@ def test_one_file_keeps_all_and_the_page_shows_it(run, tmp_path):
     )
     assert status == 0
     assert (found["gpu"], found["driver"], found["missing"]) == ("NVIDIA H100", "580.1", [])
-    page = pages(tmp_path / "runs")["docs/performance.md"]["gpu"]
+    page = pages(tmp_path / "runs")["docs/background/performance.md"]["gpu"]
     assert page == gpu_part(found)
     assert "10,000 games of 1 variants in 1 forms compared with the CPU, bit for bit: no difference." in page
     assert "| Samurai, 2 players | 1,024 | 900 M | **200 M** | 5 | 4 | 2,000 | 12.5% |" in page
@@ -114,7 +114,7 @@ def test_figures_are_kept_as_they_come(run, monkeypatch):
 
 
 def test_without_a_file_the_page_says_that_there_is_no_figure(tmp_path):
-    assert pages(tmp_path)["docs/performance.md"]["gpu"] == NO_GPU
+    assert pages(tmp_path)["docs/background/performance.md"]["gpu"] == NO_GPU
 
 
 @pytest.mark.parametrize("said", ["", "No devices were found"])
