@@ -220,7 +220,10 @@ def ladder_part(ladder: Ladder, folder: Path) -> str | None:
     meaning = "against that of the column" if others == 1 else f"in one seat among {others} copies of the column's"
     about = f"Columns with numbers: win share of the row's agent {meaning}; par is 1/{others + 1}."
     if ladder.winner:
-        about += " A matchup ended once a winner was known; its intervals hold at whatever number of deals one stops."
+        about += (
+            " A matchup ended once a winner was known: the intervals of win shares hold for that, those of ratings are"
+            " too narrow."
+        )
     agents = tuple(agent for agent in (*ladder.agents, *ladder.slow) if agent in columns)
     if ANCHOR not in agents:
         about += (

@@ -96,7 +96,7 @@ def pairs_to_meet(config: Config, players: int) -> list[Pair]:
 
 
 def stop(matchup: Matchup, config: Config) -> int | None:
-    """The number of deals at which a matchup's interval was narrow enough; None as long as it is not."""
+    """The number of deals at which a matchup ended; None as long as it has not."""
     return config.rule.after(matchup.shares(config.deals))
 
 
@@ -124,6 +124,8 @@ def prepare(config: Config) -> Results:
     if len(set(config.agents)) != len(config.agents):
         raise ValueError(f"an agent is named twice in {', '.join(config.agents)}")
     variant = parse_variant(config.game)
+    if config.winner and variant.game.cooperative:
+        raise ValueError(f"--winner is for games that somebody wins; {variant.game.title} is cooperative")
     for spec in config.agents:
         make_agent(spec, variant)  # fail before anything is played
     make_folder(config.output)

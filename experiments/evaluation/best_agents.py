@@ -47,8 +47,13 @@ def _rated(boards: Sequence[tuple[Results, Sequence[str]]]) -> list[Row]:
     if ANCHOR not in agents:
         return []
     table = standings(merged([results for results, _ in boards]), agents)
+    # Boards play several games at a time or one; who asks for `best` decides one at a time, which takes longest.
+    seconds: dict[str, float] = {}
+    for results, known in boards:
+        for agent, taken in standings(results, known).seconds.items():
+            seconds[agent] = max(taken, seconds.get(agent, 0.0))
     return [
-        _row(agent, round(float(rating), 1), table.seconds.get(agent))
+        _row(agent, round(float(rating), 1), seconds.get(agent))
         for agent, (rating, *_) in table.ratings.items()
         if math.isfinite(rating) and not parse_agent_spec(agent).cheats
     ]

@@ -15,10 +15,11 @@ FOLDER = "best-response"  # in experiments/results; a folder for each target
 FILE = "best_response.json"
 ABOUT = """## Best responses
 
-What somebody wins who knows the agent and does nothing but exploit it, in one seat among copies of it: PPO with three
-seeds, started from the agent's own network if it is one, and search. All are lower bounds of what the best response
-wins, for the decisions that PPO had; the best of several is a little too high, since it was chosen on the deals that
-measure it. On a small game, where it is known, exploiters stay below it (`tests/mini/test_mini_game.py`)."""
+What somebody wins who knows the agent and does nothing but exploit it, playing one seat against copies of it: PPO with
+three seeds, started from the agent's own network if it is one, and search. The best response wins at least as much as
+each of them. The best of several is a little too high, since it was chosen on the deals that measure it; the shares
+after half of the decisions are points of learning curves, of 100 other deals. On a small game, where it is known,
+exploiters stay below it (`tests/mini/test_mini_game.py`)."""
 HEAD = ["game", "agent", "par", "best exploiter", "PPO, by seed", "after half of them", "search", "decisions", "deals"]
 
 
@@ -78,7 +79,7 @@ def row(kept: KeptShares) -> list[str]:
         ", ".join(f"{100 * share:.0f}" for share in half) + "%" * bool(half),
         ", ".join(others),
         f"{int(kept.settings['total_timesteps']):,}",
-        f"{min(len(rows) for rows in kept.shares.values()):,}",
+        f"{min(len(rows) for rows in kept.shares.values() if rows):,}",
     ]
 
 

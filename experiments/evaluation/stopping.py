@@ -1,4 +1,4 @@
-"""When a matchup has had enough deals, in ways that leave its interval honest."""
+"""When to end a matchup before all its deals are played, without biasing its interval."""
 
 import math
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from experiments.evaluation.matches import Estimate, estimate
 
 FIRST_LOOK, LOOK = 50, 10  # deals before an interval's width is looked at for the first time, and between two looks
 ALPHA = 0.05
+LIMIT = math.log(1.0 / ALPHA)  # of the logarithm of a wealth that is too great to be luck
 GRID = np.linspace(0.0, 1.0, 2001)  # means that a confidence sequence may hold
 LARGEST_BET = 0.5  # of what a deal could lose
 
@@ -69,12 +70,12 @@ def narrow_after(shares: np.ndarray, width: float) -> int | None:
     return None
 
 
-def wealth(by_deal: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """What somebody owns who bet on each deal that the mean is another one, by the number of deals; 1 at first.
+def log_wealth(by_deal: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """The logarithm of the wealth of a gambler who bets against each candidate mean, by the number of deals.
 
-    Half is bet on a greater mean, half on a smaller one, and the greater half counts (Waudby-Smith and Ramdas, 2024,
-    "hedged capital" with predictable plug-in bets). If the mean is the true one the wealth ever reaches 1 / ALPHA with
-    a chance of ALPHA at most, however often one looks.
+    It begins at 1: half is bet on a greater mean, half on a smaller one, and the greater half counts (Waudby-Smith and
+    Ramdas, 2024, "hedged capital" with predictable plug-in bets). If the mean is the true one the wealth ever reaches
+    1 / ALPHA with a chance of ALPHA at most, however often one looks.
 
     Args:
         by_deal: (deals,) results in [0, 1].
@@ -91,24 +92,28 @@ def wealth(by_deal: np.ndarray, means: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore"):
         up, down = np.minimum(bets, LARGEST_BET / means), np.minimum(bets, LARGEST_BET / (1.0 - means))
     gain = by_deal[:, None] - means
-    return 0.5 * np.exp(np.maximum(np.log1p(up * gain).cumsum(0), np.log1p(-down * gain).cumsum(0)))
+    return np.log(0.5) + np.maximum(np.log1p(up * gain).cumsum(0), np.log1p(-down * gain).cumsum(0))
 
 
 def confidence_sequence(shares: np.ndarray) -> Estimate:
     """Mean share with a 95 % interval that holds after all numbers of deals at once, so that one may stop at will.
 
+    It is widened to the grid, and to the mean in the rare case that earlier deals have excluded it.
+
     Args:
-        shares: (deals, games of a deal), in order of deals, each in [0, 1].
+        shares: (deals, games of a deal), in order of deals, each in [0, 1]; one deal at least.
     """
     by_deal = shares.mean(1)
-    held = GRID[(wealth(by_deal, GRID) < 1.0 / ALPHA).all(0)]
-    low, high = (float(held[0]), float(held[-1])) if len(held) else (float(by_deal.mean()),) * 2
-    return Estimate(float(by_deal.mean()), low, high)
+    mean = float(by_deal.mean())
+    held = np.flatnonzero((log_wealth(by_deal, GRID) < LIMIT).all(0))
+    first, last = (held[0], held[-1]) if len(held) else (0, len(GRID) - 1)
+    low, high = GRID[max(first - 1, 0)], GRID[min(last + 1, len(GRID) - 1)]
+    return Estimate(mean, min(float(low), mean), max(float(high), mean))
 
 
 def winner_after(shares: np.ndarray) -> int | None:
     """The number of deals after which `confidence_sequence` leaves out par for the first time."""
     if not len(shares):
         return None
-    shown = wealth(shares.mean(1), np.array([1.0 / shares.shape[1]]))[:, 0] >= 1.0 / ALPHA
+    shown = log_wealth(shares.mean(1), np.array([1.0 / shares.shape[1]]))[:, 0] >= LIMIT
     return int(shown.argmax()) + 1 if shown.any() else None

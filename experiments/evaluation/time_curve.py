@@ -41,7 +41,7 @@ def timed(rows: Sequence[Mapping[str, Any]]) -> list[tuple[float, float, str]]:
     return [
         (row["seconds"], row["strength"], short_name(row["spec"]))
         for row in rows
-        if row["seconds"] is not None and row["strength"] >= WEAKEST
+        if row["seconds"] is not None and row["seconds"] <= SLOWEST and row["strength"] >= WEAKEST
     ]
 
 
@@ -54,6 +54,7 @@ def draw(variants: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> Non
     """
     if not find_spec("matplotlib"):
         return
+    variants = {spec: rows for spec, rows in variants.items() if timed(rows)}
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -24,6 +24,7 @@ ADAPTERS = ("samurai_env.language.textarena_env", "samurai_env.adapters.")  # fo
 OPTIONAL = {  # by folder
     "display": {"aggdraw", "PIL", "pygame"},
     "language": {"mcp", "textarena"},
+    "cuda": {"cuda"},  # what numba-cuda brings
     "adapters": {"open_spiel", "pyspiel", "ray", "stable_baselines3", "tensordict", "tianshou", "torch", "torchrl"},
 }
 FOUND = [module.name for module in walk_packages([str(PACKAGE)], "samurai_env.")]

@@ -7,7 +7,7 @@ from experiments.evaluation.alpha_rank import INTENSITY, POPULATION, alpha_rank,
 from experiments.evaluation.matches import estimate
 from experiments.evaluation.ratings import ELO, Comparison, rate
 from experiments.evaluation.standings import duration, masses, rating_text, span
-from experiments.evaluation.stopping import StopRule, confidence_sequence, narrow_after, wealth
+from experiments.evaluation.stopping import LIMIT, StopRule, confidence_sequence, log_wealth, narrow_after
 
 
 def played(chance, deals, games, rng):
@@ -56,7 +56,7 @@ def test_one_may_look_at_a_confidence_sequence_at_any_time(chance):
     rng, missed, plain = np.random.default_rng(2), 0, 0
     for _ in range(400):
         by_deal = played(chance, 400, 2, rng).mean(1)
-        missed += (wealth(by_deal, np.array([chance])) >= 20.0).any()
+        missed += (log_wealth(by_deal, np.array([chance])) >= LIMIT).any()
         number = np.arange(1, 401)
         mean = by_deal.cumsum() / number
         plain += (np.abs(mean - chance) > 1.96 * by_deal.std() / np.sqrt(number))[20:].any()
@@ -71,7 +71,7 @@ def test_a_matchup_ends_once_a_winner_is_known(players):
     deals = rule.after(clear)
     assert deals is not None
     assert 3 < deals < 40
-    assert rule.estimate(clear[:deals]).low > 1 / players >= rule.estimate(clear[: deals - 1]).low
+    assert rule.estimate(clear[:deals]).low >= 1 / players - 0.001 > rule.estimate(clear[: deals - 1]).low
     assert rule.after(even) is None
     found = rule.estimate(even)
     assert found.low < 1 / players < found.high
@@ -88,6 +88,9 @@ def test_a_confidence_sequence_is_somewhat_wider_than_an_interval():
     nothing = confidence_sequence(np.zeros((30, 2)))
     assert nothing.low == 0.0
     assert 0.0 < nothing.high < 0.3
+    thirds = confidence_sequence(np.full((20_000, 3), 1 / 3))  # not on the grid
+    assert thirds.low < 1 / 3 < thirds.high < thirds.low + 0.003
+    assert StopRule(winner=True).after(np.full((20_000, 3), 1 / 3)) is None
 
 
 def test_one_rule_at_a_time():
