@@ -26,6 +26,10 @@ if [ ! -e .gpu/installed ] || [ constraints.txt -nt .gpu/installed ] || [ pyproj
     scripts/install.sh .gpu/bin/python train,cuda
     touch .gpu/installed
 fi
+.gpu/bin/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' || {
+    echo "error: the torch in .gpu finds no GPU: a build without CUDA, or a driver too old for CUDA 13 (580 or newer)" >&2
+    exit 1
+}
 pins=experiments/benchmark/peers/pgx-gpu.txt
 if [ ! -e .peers/installed-pgx-gpu ] || [ "$pins" -nt .peers/installed-pgx-gpu ]; then
     # Without pgx the rest is worth its time; the report then names what is missing.
