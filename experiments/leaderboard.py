@@ -52,7 +52,7 @@ page is written by `python -m experiments.leaderboard` from the files in `experi
 
 ![Rating against the seconds of a decision, one panel for each game](docs/images/strength-time.png)
 
-Strength against the time of a decision, all tables of a game rated together. The line is what `best:SECONDSs` chooses.
+Strength against the time of a decision, all tables of a game rated together. The line is the strongest within a time.
 """
 
 
@@ -317,13 +317,14 @@ def best(folder: Path = RESULTS, file: Path = LIST) -> str:
 def write_pages(write: bool) -> list[str]:
     """Bring LEADERBOARD.md, the README's ladder and what `best` names up to date; the names of those that were not."""
     stale = refresh(readme_part(), write)
-    for path, text in ((PAGE, page()), (BEST, best())):
+    chosen = best()
+    for path, text in ((PAGE, page()), (BEST, chosen)):
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(path.name)
             if write:
                 write_atomically(path, text)
     if write and (BEST.name in stale or not CURVE.exists()):
-        variants = json.loads(best())["variants"]
+        variants = json.loads(chosen)["variants"]
         rated = {spec: rows for spec, rows in variants.items() if not parse_variant(spec).game.cooperative and rows}
         draw(rated, CURVE)
     return stale

@@ -8,7 +8,7 @@ from typing import Any
 
 from agents.spec import parse_agent_spec
 from experiments.evaluation.matchups import Matchup, Pair, Results
-from experiments.evaluation.standings import ANCHOR, standings
+from experiments.evaluation.standings import ANCHOR, decision_seconds, standings
 
 DEFAULT = "mcts:1000"  # where nothing has been measured: it plays every game with any number of players
 
@@ -50,7 +50,7 @@ def _rated(boards: Sequence[tuple[Results, Sequence[str]]]) -> list[Row]:
     # Boards play several games at a time or one; who asks for `best` decides one at a time, which takes longest.
     seconds: dict[str, float] = {}
     for results, known in boards:
-        for agent, taken in standings(results, known).seconds.items():
+        for agent, taken in decision_seconds(results, known).items():
             seconds[agent] = max(taken, seconds.get(agent, 0.0))
     return [
         _row(agent, round(float(rating), 1), seconds.get(agent))
@@ -60,23 +60,16 @@ def _rated(boards: Sequence[tuple[Results, Sequence[str]]]) -> list[Row]:
 
 
 def merged(boards: Sequence[Results]) -> Results:
-    """All deals of tournaments of one variant, as one; with two players a matchup may stand in either order."""
+    """The deals of tournaments of one variant, as one; with two players a matchup may stand in either order."""
     whole = copy(boards[0])
     whole.matchups = dict[Pair, Matchup]()
     for results in boards:
         for pair, matchup in results.matchups.items():
-            shares, turned = matchup.shares(), pair[::-1] in whole.matchups and pair not in whole.matchups
-            if turned and shares.shape[1:] == (2,) and pair[0] != pair[1]:
+            shares = matchup.shares()
+            if shares.shape[1:] == (2,) and pair[::-1] in whole.matchups and pair not in whole.matchups:
                 pair, shares = pair[::-1], 1.0 - shares
-                seconds, decisions = matchup.seconds[::-1], matchup.decisions[::-1]
-            else:
-                seconds, decisions = matchup.seconds, matchup.decisions
-            target = whole.matchups.setdefault(pair, Matchup())
-            start = len(target.deals)
-            target.deals.update((start + number, list(row)) for number, row in enumerate(shares))
-            for who in (0, 1):
-                target.seconds[who] += seconds[who]
-                target.decisions[who] += decisions[who]
+            deals = whole.matchups.setdefault(pair, Matchup()).deals
+            deals.update(enumerate(shares.tolist(), len(deals)))
     return whole
 
 

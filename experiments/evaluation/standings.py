@@ -125,6 +125,20 @@ def masses(matchups: Matchups, agents: int, players: int) -> np.ndarray:
     return total / len(rows)
 
 
+def decision_seconds(results: Results, agents: Sequence[str]) -> dict[str, float]:
+    """Mean processor time of a decision, of those agents that made any."""
+    seconds = {}
+    for agent in agents:
+        time, count = 0.0, 0
+        for pair, matchup in results.matchups.items():
+            for who in (0, 1):
+                if pair[who] == agent:
+                    time, count = time + matchup.seconds[who], count + matchup.decisions[who]
+        if count:
+            seconds[agent] = time / count
+    return seconds
+
+
 def standings(results: Results, agents: Sequence[str], deals: int | None = None, rule: StopRule = ALL) -> Standings:
     """The outcome of what has been played between these agents.
 
@@ -137,15 +151,7 @@ def standings(results: Results, agents: Sequence[str], deals: int | None = None,
     variant = parse_variant(results.variant)
     players = variant.num_players
     played = pay_off(results, agents, deals, rule)
-    seconds = {}
-    for agent in agents:
-        time, count = 0.0, 0
-        for pair, matchup in results.matchups.items():
-            for who in (0, 1):
-                if pair[who] == agent:
-                    time, count = time + matchup.seconds[who], count + matchup.decisions[who]
-        if count:
-            seconds[agent] = time / count
+    seconds = decision_seconds(results, agents)
     ratings: dict[str, np.ndarray] = {}
     mass: dict[str, float] = {}
     if not variant.game.cooperative:
