@@ -39,7 +39,7 @@ def exp(x):
 
 @jit
 def log(x):
-    """Natural logarithm of a normal number above 0."""
+    """Natural logarithm of a normal number above 0; of any other a wrong number."""
     bits = np.float64(x).view(np.int64)
     k = (bits - HALF_ROOT_BITS) >> FRACTION_BITS  # x is 2 ** k times a number from sqrt(0.5) to sqrt(2)
     f = np.int64(bits - (k << FRACTION_BITS)).view(np.float64) - 1.0

@@ -22,7 +22,7 @@ def bits(values: list[float]) -> str:
 
 def test_exp_is_close_to_that_of_the_c_library() -> None:
     for x in EXPONENTS.tolist():
-        assert exp(x) == pytest.approx(math.exp(x), rel=4e-16, abs=0)
+        assert abs(exp(x) - math.exp(x)) <= math.ulp(math.exp(x))
     assert exp(0.0) == exp(-0.0) == 1.0
     assert exp(-709.0) == exp(-math.inf) == 0.0
     assert exp(710.0) == exp(math.inf) == math.inf
@@ -30,7 +30,7 @@ def test_exp_is_close_to_that_of_the_c_library() -> None:
 
 def test_log_is_close_to_that_of_the_c_library() -> None:
     for x in [*NUMBERS.tolist(), 1.0 - 2**-53, 1.0 + 2**-52, 2**0.5, 0.5**0.5, 2.0**-1022]:
-        assert log(x) == pytest.approx(math.log(x), rel=4e-16, abs=0)
+        assert abs(log(x) - math.log(x)) <= math.ulp(math.log(x))
     assert log(1.0) == 0.0
 
 
