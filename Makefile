@@ -14,11 +14,8 @@ INSTALL := scripts/install.sh $(PY)
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / {sub("%", "NAME", $$1); printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(PY):
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	    echo "error: this needs Python 3.11 or newer, and '$(PYTHON)' is $$($(PYTHON) --version 2>&1)."; \
-	    echo "Name another one: make PYTHON=python3.12 ..."; exit 1; }
-	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+$(PY): | scripts/venv.sh
+	scripts/venv.sh $(PYTHON) $(VENV)
 
 # A stamp file notes that an extra is installed, so that the next command does not install it again.
 $(VENV)/installed-%: $(PY) pyproject.toml constraints.txt scripts/install.sh
@@ -68,7 +65,7 @@ torture: dev  ## run the fault-injection and stress tests (minutes; LONG=1: hour
 
 # Ray is large, and few need it: its tests have an environment of their own, and those of `make test` skip them.
 .ray/installed: pyproject.toml constraints.txt scripts/install.sh
-	[ -x .ray/bin/python ] || $(PYTHON) -m venv .ray
+	scripts/venv.sh $(PYTHON) .ray
 	scripts/install.sh .ray/bin/python train,data,ray
 	.ray/bin/python -m pip install --quiet --constraint constraints.txt pytest
 	@touch $@
@@ -79,7 +76,7 @@ ray: .ray/installed  ## run the tests of Ray, several nodes on this machine, in 
 # Kernels are compiled for a GPU without one. That takes no driver, but numba-cuda, its compiler, which the extra brings,
 # and ptxas, which it does not.
 .cuda/installed: pyproject.toml constraints.txt scripts/install.sh
-	[ -x .cuda/bin/python ] || $(PYTHON) -m venv .cuda
+	scripts/venv.sh $(PYTHON) .cuda
 	scripts/install.sh .cuda/bin/python train,cuda
 	.cuda/bin/python -m pip install --quiet --constraint constraints.txt pytest nvidia-cuda-nvcc
 	@touch $@

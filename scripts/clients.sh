@@ -13,7 +13,7 @@ place=.clients/$name
 results=experiments/results/clients.jsonl
 
 if [ ! -e "$place/installed" ] || [ "experiments/clients/$name.txt" -nt "$place/installed" ]; then
-    [ -x "$place/bin/python" ] || "$python" -m venv "$place"
+    scripts/venv.sh "$python" "$place"
     scripts/install.sh "$place/bin/python" "experiments/clients/$name.txt"
     touch "$place/installed"
 fi

@@ -22,7 +22,7 @@ listed=$(nvidia-smi -L 2>&1) && [ -n "$listed" ] || {
 echo "$listed"
 
 if [ ! -e .gpu/installed ] || [ constraints.txt -nt .gpu/installed ] || [ pyproject.toml -nt .gpu/installed ]; then
-    [ -x .gpu/bin/python ] || "$python" -m venv .gpu
+    scripts/venv.sh "$python" .gpu
     scripts/install.sh .gpu/bin/python train,cuda
     touch .gpu/installed
 fi

@@ -11,7 +11,7 @@ python=$1
 name=$2
 place=.peers/$name
 
-[ -x "$place/bin/python" ] || "$python" -m venv "$place"
+scripts/venv.sh "$python" "$place"
 if [ "$name" = sb3 ]; then
     scripts/install.sh "$place/bin/python" test
 else
