@@ -123,7 +123,8 @@ class PPO:
         self.steps = self.updates = self.games = 0
         self._features = ActionFeatures(self.variant) if net.config.heuristic_prior else None
         self._num_features = len(self.variant.game.action_features) if net.config.action_width else 1
-        observed, info = env.reset(seed=settings.seed)
+        # Games at all stages from the start: else a rollout has openings alone, the next one middles.
+        observed, info = env.reset(seed=settings.seed, options={"desynchronize": True})
         self.next_obs, self.next_seats = observed, info["seat"]
         self.batch = self._new_batch()
 
