@@ -41,7 +41,9 @@ def test_the_programs_take_the_commands(network, tmp_path):
         if isinstance(settings, Training):  # the kept network stands for those of the runs before
             settings.init_from = settings.init_from and kept
             settings.expert = f"ppo:{kept}" if settings.imitation_steps else settings.expert
-            settings.opponents = tuple(f"ppo:{kept}" if spec.startswith("ppo:") else spec for spec in settings.opponents)
+            settings.opponents = tuple(
+                f"ppo:{kept}" if spec.startswith("ppo:") else spec for spec in settings.opponents
+            )
             check(settings)
     assert parse_variant(settings.game).spec == parse_variant(read_card(kept).variant).spec  # of the comparison
 
