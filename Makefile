@@ -109,6 +109,9 @@ clients: $(CLIENTS:%=try-%)  ## install other frameworks' learners, train each o
 try-%: install
 	scripts/clients.sh $(PYTHON) $*
 
+outside-%: install  ## train the ladder's opponent NAME with another project's learner: maskable_ppo, ... (two hours)
+	scripts/outside.sh $(PYTHON) $*
+
 leaderboard: install  ## play what LEADERBOARD.md lacks and write it (minutes; FULL=1: hours)
 	$(PY) -m experiments.leaderboard $(if $(FULL),--full)
 

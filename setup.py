@@ -21,12 +21,13 @@ LEFT_OUT = (
         "experiments/results",
         "experiments/benchmark",
         "experiments/clients",
+        "experiments/outside",
         "experiments/strong_play",
         "experiments/bench.py",
         "experiments/leaderboard.py",
         "experiments/training/recipe.py",
     ),
-    *("experiments/leaderboard.toml", "experiments/action_gaps.py"),
+    *("weights/outside", "experiments/leaderboard.toml", "experiments/action_gaps.py"),
     *("experiments/distill_rollouts.py", "experiments/search_variants.py", "experiments/reproduce.py"),
 )
 KINDS = {".py", ".json", ".safetensors", ".html", ".js", ".css", ".svg"}

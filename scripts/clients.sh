@@ -3,8 +3,7 @@
 #
 #     scripts/clients.sh PYTHON NAME        such as: scripts/clients.sh python3 torchrl        it becomes .clients/torchrl
 #
-# The versions stand in experiments/clients/NAME.txt; those of NumPy and numba are the project's own, so that compiled
-# code is shared. STEPS decisions are learned from (default 200000).
+# STEPS decisions are learned from (default 200000).
 set -eu
 cd "$(dirname "$0")/.."
 python=$1
@@ -12,12 +11,7 @@ name=$2
 place=.clients/$name
 results=experiments/results/clients.jsonl
 
-if [ ! -e "$place/installed" ] || [ "experiments/clients/$name.txt" -nt "$place/installed" ]; then
-    scripts/venv.sh "$python" "$place"
-    scripts/install.sh "$place/bin/python" "experiments/clients/$name.txt"
-    touch "$place/installed"
-fi
-
+scripts/framework.sh "$python" "$name"
 export OMP_NUM_THREADS=1 # more are slower for networks of this size
 if [ "$name" != ppo_cleanrl ]; then # which has no adapter
     "$place/bin/python" -W ignore -m experiments.clients.throughput "$name" --results experiments/results/clients-throughput.jsonl

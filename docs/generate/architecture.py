@@ -24,7 +24,11 @@ FOLDERS = ("samurai_env", "agents", "experiments")
 
 # Packages in rows, top to bottom; one may import what comes after it. A module belongs to its longest prefix here.
 ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
-    (("experiments/clients", ("experiments.clients",)), ("experiments/examples", ("experiments.examples",))),
+    (
+        ("experiments/clients", ("experiments.clients",)),
+        ("experiments/outside", ("experiments.outside",)),
+        ("experiments/examples", ("experiments.examples",)),
+    ),
     (("experiments/*.py", ("experiments",)),),
     (
         ("experiments/datasets", ("experiments.datasets",)),

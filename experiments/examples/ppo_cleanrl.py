@@ -3,7 +3,8 @@
     python -m experiments.examples.ppo_cleanrl --total-timesteps 1000000 --opponents greedy
 
 The other seats are the environment's, so that rewards, values and ends of episodes are the learner's alone and the
-algorithm is that of any single-agent task; what differs is the mask. For self-play see `policy_gradient` beside it and
+algorithm is that of any single-agent task; what differs is the mask. With `--opponents self` they play by the policy
+that learns, but only the learner's decisions are learned from; for more see `policy_gradient` beside it and
 `experiments.train_ppo`.
 """
 
@@ -11,6 +12,8 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -32,11 +35,15 @@ class Args:
     num_players: int = 2
     """number of players"""
     opponents: str = "random"
-    """who plays the other seats: random, greedy or an agent's spec"""
+    """who plays the other seats: random, greedy, an agent's spec, or self"""
+    reward: str = "result"
+    """result at the end of a game, or shaped"""
     seed: int = 1
     """seed of the games and of the network"""
     total_timesteps: int = 500_000
     """decisions of the learner in all"""
+    state: Path | None = None
+    """file that keeps the state of the run from time to time; if it exists, the run goes on from there"""
     learning_rate: float = 1e-3
     """learning rate, which falls to 0"""
     num_envs: int = 128
@@ -89,21 +96,15 @@ class Agent(nn.Module):
         return policy.sample().numpy()
 
 
-def make_envs(args: Args, num_envs: int, autoreset_mode: str) -> gymnasium.vector.VectorEnv:
+def make_envs(args: Args, num_envs: int, **settings: Any) -> gymnasium.vector.VectorEnv:
     """Many games with one learner in each, who takes every seat in turn."""
-    return gymnasium.make_vec(
-        args.env_id,
-        num_envs=num_envs,
-        num_players=args.num_players,
-        opponents=args.opponents,
-        seat="rotate",
-        autoreset_mode=autoreset_mode,
-    )
+    return gymnasium.make_vec(args.env_id, num_envs=num_envs, num_players=args.num_players, seat="rotate", **settings)
 
 
 def mean_return(agent: Agent, args: Args) -> float:
-    """The mean result of some games, from -1 to 1."""
-    envs = make_envs(args, args.eval_games, "Disabled")
+    """The mean result of some games, from -1 to 1: against the opponents, or random play if it learns from itself."""
+    opponents = "random" if args.opponents == "self" else args.opponents
+    envs = make_envs(args, args.eval_games, opponents=opponents, autoreset_mode="Disabled")
     seen, _ = envs.reset(seed=10**6)
     results, over = np.zeros(args.eval_games), np.zeros(args.eval_games, bool)
     while not over.all():
@@ -113,30 +114,54 @@ def mean_return(agent: Agent, args: Args) -> float:
     return float(results.mean())
 
 
-def train(args: Args, report: Callable[[str], None] = print) -> Agent:
-    """Learn; the agent at the end."""
+def train(
+    args: Args,
+    report: Callable[[str], None] = print,
+    left: Callable[[int], float] | None = None,
+    saved: Callable[[], None] = lambda: None,
+) -> Agent:
+    """Learn; the agent at the end.
+
+    Args:
+        args: the settings.
+        report: receives lines on the progress.
+        left: what is left of the run, from 1 to 0, after so many decisions; by `args.total_timesteps` if None.
+        saved: called when the state has been written.
+    """
     random.seed(args.seed)
     np.random.seed(args.seed)
     torch.manual_seed(args.seed)
-    envs = make_envs(args, args.num_envs, "SameStep")  # no step is spent on resets
+    # The agent is made below: it needs the spaces.
+    agent: Agent
+    opponents = (lambda seen: agent.act(seen)) if args.opponents == "self" else args.opponents
+    # No step is spent on resets.
+    envs = make_envs(args, args.num_envs, opponents=opponents, reward=args.reward, autoreset_mode="SameStep")
     shape, actions = envs.single_observation_space["observation"].shape, int(envs.single_action_space.n)  # type: ignore
     agent = Agent(int(np.prod(shape)), actions, args.hidden)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
 
     steps, games = args.num_steps, args.num_envs
     batch_size = steps * games
-    num_updates = max(1, args.total_timesteps // batch_size)
+    total = max(1, args.total_timesteps // batch_size) * batch_size
+    left = left or (lambda decisions: 1 - decisions / total)
     obs = torch.zeros((steps, games, *shape), dtype=torch.int8)
     masks = torch.zeros((steps, games, actions), dtype=torch.bool)
     acts = torch.zeros((steps, games), dtype=torch.long)
     logprobs, rewards, values = (torch.zeros((steps, games)) for _ in range(3))
     dones = torch.zeros((steps, games), dtype=torch.bool)
 
-    start, said = time.time(), 0
-    report(f"{0:9,} decisions: mean return {mean_return(agent, args):+.2f}")
-    seen, _ = envs.reset(seed=args.seed, options={"desynchronize": True})  # games at all stages from the start
-    for update in range(1, num_updates + 1):
-        optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - (update - 1) / num_updates)
+    decisions = 0
+    if args.state and args.state.exists():
+        state = torch.load(args.state, weights_only=True)
+        agent.load_state_dict(state["agent"])
+        optimizer.load_state_dict(state["optimizer"])
+        decisions = state["decisions"]
+    start, begun, said = time.time(), decisions, round(10 * (1 - left(decisions)))
+    report(f"{decisions:9,} decisions: mean return {mean_return(agent, args):+.2f}")
+    # Games at all stages from the start, other ones if the run goes on.
+    seen, _ = envs.reset(seed=args.seed + decisions, options={"desynchronize": True})
+    while (rest := left(decisions)) > 0:
+        optimizer.param_groups[0]["lr"] = args.learning_rate * rest
 
         for step in range(steps):
             obs[step] = torch.from_numpy(seen["observation"])  # copied: the next step overwrites it
@@ -179,11 +204,17 @@ def train(args: Args, report: Callable[[str], None] = print) -> Agent:
                 nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
                 optimizer.step()
 
-        if update * 10 // num_updates > said:
-            said = update * 10 // num_updates
-            speed = int(update * batch_size / (time.time() - start))
-            share = mean_return(agent, args)
-            report(f"{update * batch_size:9,} decisions: mean return {share:+.2f}, {speed:,} decisions/s")
+        decisions += batch_size
+        done = round(10 * (1 - left(decisions)))
+        if done > said:
+            said = done
+            speed = int((decisions - begun) / (time.time() - start))
+            report(f"{decisions:9,} decisions: mean return {mean_return(agent, args):+.2f}, {speed:,} decisions/s")
+        if args.state and (decisions // batch_size % 20 == 0 or left(decisions) <= 0):
+            state = {"agent": agent.state_dict(), "optimizer": optimizer.state_dict(), "decisions": decisions}
+            torch.save(state, args.state.with_suffix(".new"))
+            args.state.with_suffix(".new").replace(args.state)  # never half-written
+            saved()
     envs.close()
     return agent
 

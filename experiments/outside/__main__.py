@@ -1,0 +1,110 @@
+"""Train a learner of another framework with a fixed amount of processor time, and keep its policy as a network.
+
+python -m experiments.outside maskable_ppo --run runs/outside/maskable_ppo
+"""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # more are slower for networks of this size
+
+import torch
+import tyro
+
+from agents.networks.agent import NetworkAgent
+from agents.networks.files import save_network
+from agents.registry import make_agent
+from experiments.common.cli import GameSpec, run_program
+from experiments.common.provenance import commit, machine
+from experiments.evaluation.matches import estimate, one_against_others
+from experiments.outside.as_network import as_network
+from experiments.outside.trials import Budget, Settings, described, drawn_settings
+from samurai_env import parse_variant
+from samurai_env.core.game import Variant
+from samurai_env.files.atomic_write import write_atomically
+from samurai_env.files.json_reader import read_json
+
+LEARNERS = ("maskable_ppo", "rllib_ppo", "cleanrl_ppo")
+TRIAL_DEALS, TRIALS_FROM = 500, 30_000  # deals that nothing else uses
+
+
+@dataclass(frozen=True)
+class Config:
+    """What to train."""
+
+    learner: Annotated[str, tyro.conf.Positional]
+    """one of maskable_ppo, rllib_ppo, cleanrl_ppo"""
+    run: Path
+    """folder of the run; what is in it is not done again"""
+    game: GameSpec = "samurai players=2"
+    """the game"""
+    trials: int = 6
+    """settings to try: the first are the defaults, the others drawn"""
+    trial_seconds: float = 150.0
+    """processor time for each of them"""
+    seconds: float = 7200.0
+    """processor time for the run with those that won most against greedy"""
+
+
+def wins(variant: Variant, layers: list[torch.nn.Linear]) -> dict[str, float]:
+    """The share of wins against greedy, in percent, with its interval."""
+    agents = [NetworkAgent(variant, as_network(variant, layers)), make_agent("greedy", variant)]
+    found = estimate(one_against_others(variant, agents, TRIALS_FROM, TRIAL_DEALS))
+    return {name: round(100 * getattr(found, name), 1) for name in ("mean", "low", "high")}
+
+
+def finished(config: Config, variant: Variant, settings: Settings, seconds: float, folder: Path) -> dict[str, Any]:
+    """Train and measure, unless that is done; what it came to."""
+    path = folder / "result.json"
+    if path.exists():
+        return read_json(path, dict[str, Any])
+    folder.mkdir(parents=True, exist_ok=True)
+    budget = Budget(seconds, folder / "spent.json")
+    module = import_module(f"experiments.outside.{config.learner}")
+    layers = module.train(variant, settings, budget, folder)
+    result = {
+        "settings": asdict(settings),
+        "seconds": round(budget.spent, 1),
+        "decisions": budget.decisions,
+        "against_greedy": wins(variant, layers),
+    }
+    notes = {"learner": f"{module.PACKAGE} {version(module.PACKAGE)}", "commit": commit(), "machine": machine()}
+    save_network(as_network(variant, layers), folder / "model.safetensors", {**notes, **result})
+    write_atomically(path, json.dumps(result) + "\n")
+    return result
+
+
+def main(config: Config) -> None:
+    """Try settings, train with the best, write the network.
+
+    Raises:
+        ValueError: there is no such learner, or it is not installed.
+    """
+    if config.learner not in LEARNERS:
+        raise ValueError(f"the learners are {', '.join(LEARNERS)}, not {config.learner!r}")
+    torch.set_num_threads(1)
+    variant = parse_variant(config.game)
+    tried: list[dict[str, Any]] = []
+    for number, settings in enumerate(drawn_settings(config.trials)):
+        print(f"trial {number}: {described(settings)}", flush=True)
+        result = finished(config, variant, settings, config.trial_seconds, config.run / f"trial-{number}")
+        print(f"  {result['decisions']:,} decisions, against greedy {result['against_greedy']['mean']} %", flush=True)
+        tried.append(result)
+    best = max(tried, key=lambda result: result["against_greedy"]["mean"])
+    settings = Settings(**best["settings"])
+    print(f"run: {described(settings)}", flush=True)
+    result = finished(config, variant, settings, config.seconds, config.run / "run")
+    share = result["against_greedy"]
+    print(
+        f"  {result['decisions']:,} decisions, against greedy {share['mean']} % [{share['low']}, {share['high']}]\n"
+        f"ppo:{config.run / 'run' / 'model.safetensors'}"
+    )
+
+
+if __name__ == "__main__":
+    run_program("experiments.outside", Config, main, (__doc__ or "").split("\n")[0])

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Train an opponent with another project's learner (python -m experiments.outside --help) in that project's environment.
+#
+#     scripts/outside.sh PYTHON LEARNER        such as: scripts/outside.sh python3 maskable_ppo
+#
+# The run is in runs/outside/LEARNER; some two hours of one core.
+set -eu
+cd "$(dirname "$0")/.."
+learner=$2
+case $learner in
+maskable_ppo) framework=sb3 ;;
+rllib_ppo) framework=rllib ;;
+cleanrl_ppo) framework=ppo_cleanrl ;;
+*)
+    echo "error: the learners are maskable_ppo, rllib_ppo and cleanrl_ppo, not '$learner'" >&2
+    exit 1
+    ;;
+esac
+
+scripts/framework.sh "$1" "$framework"
+export OMP_NUM_THREADS=1 # more are slower for networks of this size
+exec ".clients/$framework/bin/python" -W ignore -m experiments.outside "$learner" --run "runs/outside/$learner"
