@@ -29,11 +29,13 @@ class Measured(Struct, frozen=True):
         spec: of the agent.
         strength: rating; in a cooperative game the win rate.
         seconds: of a decision; None if it was not measured.
+        interval: of the strength, 95 %; an end that nothing bounds is None.
     """
 
     spec: str
     strength: float
     seconds: Annotated[float, Meta(ge=0)] | None = None
+    interval: tuple[float | None, float | None] = (None, None)
 
 
 class Best(Struct, frozen=True):

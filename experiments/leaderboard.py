@@ -26,6 +26,7 @@ from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.evaluation import best_responses
 from experiments.evaluation.best_agents import best_agents
+from experiments.evaluation.matches import Estimate
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span, standings
 from experiments.evaluation.stopping import StopRule
@@ -52,7 +53,8 @@ page is written by `python -m experiments.leaderboard` from the files in `experi
 
 ![Rating against the seconds of a decision, one panel for each game](docs/images/strength-time.png)
 
-Strength against the time of a decision, all tables of a game rated together. The line is the strongest within a time.
+Strength against the time of a decision, all tables of a game rated together. The line is the strongest within a time; bars are 95 %
+intervals.
 """
 
 
@@ -303,13 +305,13 @@ def best(folder: Path = RESULTS, file: Path = LIST) -> str:
         ValueError: a file is damaged.
     """
     ladders, cooperative_ladders = read(file)
-    rates: dict[str, dict[str, tuple[float, float | None]]] = {}
+    rates: dict[str, dict[str, tuple[Estimate, float | None]]] = {}
     for ladder in cooperative_ladders:
         if (path := folder / ladder.name / "wins.json").exists():
             wins = cooperative.CooperativeResults(path)
             for agent, variant in wins.returns:
                 if rate := wins.rate(agent, parse_variant(variant)):
-                    rates.setdefault(variant, {})[agent] = rate[0].mean, wins.seconds(agent, variant)
+                    rates.setdefault(variant, {})[agent] = rate[0], wins.seconds(agent, variant)
     boards = [found for ladder in ladders if (found := results_of(ladder, folder))]
     return best_agents([(results, standing.agents) for results, standing in boards], rates)
 

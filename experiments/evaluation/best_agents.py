@@ -7,6 +7,7 @@ from copy import copy
 from typing import Any
 
 from agents.spec import parse_agent_spec
+from experiments.evaluation.matches import Estimate
 from experiments.evaluation.matchups import Matchup, Pair, Results
 from experiments.evaluation.standings import ANCHOR, decision_seconds, standings
 
@@ -16,7 +17,7 @@ Row = dict[str, Any]
 
 
 def best_agents(
-    boards: Iterable[tuple[Results, Sequence[str]]], rates: Mapping[str, Mapping[str, tuple[float, float | None]]]
+    boards: Iterable[tuple[Results, Sequence[str]]], rates: Mapping[str, Mapping[str, tuple[Estimate, float | None]]]
 ) -> str:
     """Make the text of `agents/best.json`.
 
@@ -33,7 +34,7 @@ def best_agents(
     lists = {variant: _rated(found) for variant, found in by_variant.items()}
     for variant, by_agent in rates.items():
         lists[variant] = [
-            _row(agent, round(rate, 4), seconds)
+            _row(agent, [rate.mean, rate.low, rate.high], 4, seconds)
             for agent, (rate, seconds) in by_agent.items()
             if not parse_agent_spec(agent).cheats
         ]
@@ -53,9 +54,9 @@ def _rated(boards: Sequence[tuple[Results, Sequence[str]]]) -> list[Row]:
         for agent, taken in decision_seconds(results, known).items():
             seconds[agent] = max(taken, seconds.get(agent, 0.0))
     return [
-        _row(agent, round(float(rating), 1), seconds.get(agent))
-        for agent, (rating, *_) in table.ratings.items()
-        if math.isfinite(rating) and not parse_agent_spec(agent).cheats
+        _row(agent, rating.tolist(), 1, seconds.get(agent))
+        for agent, rating in table.ratings.items()
+        if math.isfinite(rating[0]) and not parse_agent_spec(agent).cheats
     ]
 
 
@@ -73,5 +74,8 @@ def merged(boards: Sequence[Results]) -> Results:
     return whole
 
 
-def _row(spec: str, strength: float, seconds: float | None) -> Row:
-    return {"spec": spec, "strength": strength, "seconds": None if seconds is None else float(f"{seconds:.3g}")}
+def _row(spec: str, estimate: Sequence[float], digits: int, seconds: float | None) -> Row:
+    """An agent's row; `estimate` is mean, low end and high end."""
+    strength, *interval = [round(number, digits) if math.isfinite(number) else None for number in estimate]
+    rounded = None if seconds is None else float(f"{seconds:.3g}")
+    return {"spec": spec, "strength": strength, "interval": interval, "seconds": rounded}

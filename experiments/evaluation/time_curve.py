@@ -36,13 +36,17 @@ def frontier(rows: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return corners
 
 
-def timed(rows: Sequence[Mapping[str, Any]]) -> list[tuple[float, float, str]]:
-    """Seconds, strength and name of the agents to be drawn."""
+def timed(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows of the agents to be drawn."""
     return [
-        (row["seconds"], row["strength"], short_name(row["spec"]))
-        for row in rows
-        if row["seconds"] is not None and row["seconds"] <= SLOWEST and row["strength"] >= WEAKEST
+        row for row in rows if row["seconds"] is not None and row["seconds"] <= SLOWEST and row["strength"] >= WEAKEST
     ]
+
+
+def error_bar(row: Mapping[str, Any]) -> list[list[float]] | None:
+    """How far the ends of the interval lie below and above the strength; None if nothing bounds it."""
+    low, high = row.get("interval") or (None, None)
+    return None if low is None or high is None else [[row["strength"] - low], [high - row["strength"]]]
 
 
 def draw(variants: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
@@ -63,19 +67,26 @@ def draw(variants: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> Non
     panels = figure.subplots((len(variants) + 1) // 2, 2, sharex=True, squeeze=False).ravel()
     for axes in panels[len(variants) :]:
         axes.remove()
-    for axes, (spec, rows) in zip(panels, variants.items(), strict=False):
-        found = timed(rows)
-        corners = frontier([(seconds, strength) for seconds, strength, _ in found])
+    for axes, spec in zip(panels, variants, strict=False):
+        found = timed(variants[spec])
+        corners = frontier([(row["seconds"], row["strength"]) for row in found])
         times, best = zip(*corners, strict=True)
         axes.step([*times, SLOWEST], [*best, best[-1]], where="post", color="0.75", linewidth=2, zorder=1)
-        for seconds, strength, name in found:
+        for row in found:
+            seconds, strength = row["seconds"], row["strength"]
             on_line = (seconds, strength) in corners
-            axes.plot(seconds, strength, "o", color="tab:blue" if on_line else "0.55", zorder=2)
-            left = seconds > (1e-5 if on_line else 1e-2)  # the name: above the line, or away from the right edge
+            color = "tab:blue" if on_line else "0.55"
+            axes.errorbar(seconds, strength, error_bar(row), fmt="o", color=color, elinewidth=1.2, zorder=2)
+            # Names stand above the line, or away from the right edge; below it where the next one is close.
+            above = on_line and not any(
+                seconds < time < 10 * seconds and other - strength < 0.06 * (best[-1] - best[0])
+                for time, other in corners
+            )
+            left = seconds > (1e-5 if above else 1e-2)
             axes.annotate(
-                name,
+                short_name(row["spec"]),
                 (seconds, strength),
-                xytext=(-5 if left else 5, 5 if on_line else -11),
+                xytext=(-5 if left else 5, 5 if above else -11),
                 textcoords="offset points",
                 ha="right" if left else "left",
                 fontsize=8,

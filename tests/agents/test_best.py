@@ -10,6 +10,7 @@ from agents.best import Best, Measured, best_spec, named
 from agents.registry import make_agent
 from experiments import leaderboard
 from experiments.evaluation.best_agents import best_agents
+from experiments.evaluation.matches import Estimate
 from experiments.evaluation.matchups import Matchup, Results
 from samurai_env import GameBatch, find_game, game_names, make_variant
 from samurai_env.core.notices import QUIET
@@ -74,9 +75,11 @@ def test_the_file_is_what_the_leaderboard_says():
 
 
 def test_agents_that_cheat_are_left_out():
-    rates = {VARIANT.spec: {"greedy": (0.2, 1e-6), "mcts:9,cheating=1": (0.97, 0.1), "mcts:9,cheating=0": (0.4, 0.1)}}
+    shares = {"greedy": (0.2, 1e-6), "mcts:9,cheating=1": (0.97, 0.1), "mcts:9,cheating=0": (0.4, 0.1)}
+    rates = {VARIANT.spec: {spec: (Estimate(mean, 0.1, 0.98), time) for spec, (mean, time) in shares.items()}}
     rows = json.loads(best_agents([], rates))["variants"][VARIANT.spec]
     assert [row["spec"] for row in rows] == ["mcts:9,cheating=0", "greedy"]
+    assert rows[0] == {"spec": "mcts:9,cheating=0", "strength": 0.4, "interval": [0.1, 0.98], "seconds": 0.1}
 
 
 def board(path, wins, *, seconds=1.0):
@@ -98,6 +101,9 @@ def test_boards_of_a_variant_are_rated_as_one(tmp_path):
     rows = {row["spec"]: row for row in json.loads(best_agents(boards, {}))["variants"][VARIANT.spec]}
     assert list(rows) == ["mcts:99", "mcts:9", "greedy", "random"]
     assert rows["greedy"]["strength"] == 0.0
+    low, high = rows["mcts:9"]["interval"]
+    assert low < rows["mcts:9"]["strength"] < high
+    assert rows["random"]["interval"][0] is not None  # it won once
     assert rows["mcts:9"]["strength"] == pytest.approx(400 * np.log10(3), abs=5)  # won 120 of 160
     assert rows["mcts:99"]["strength"] == pytest.approx(800 * np.log10(3), abs=15)
     assert rows["mcts:99"]["seconds"] == 1.0

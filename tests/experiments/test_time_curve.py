@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.evaluation.time_curve import draw, frontier, short_name, timed
+from experiments.evaluation.time_curve import draw, error_bar, frontier, short_name, timed
 
 
 @pytest.mark.parametrize(
@@ -30,10 +30,13 @@ def test_the_frontier_has_no_agent_that_a_faster_one_equals():
 def test_the_picture(tmp_path):
     rows = [
         {"spec": "greedy", "strength": 0.0, "seconds": 2e-6},
-        {"spec": "mcts:1000", "strength": 200.0, "seconds": 2e-3},
+        {"spec": "mcts:1000", "strength": 200.0, "interval": [150.0, 260.0], "seconds": 2e-3},
         {"spec": "random", "strength": -1200.0, "seconds": 1e-6},
         {"spec": "best", "strength": 900.0, "seconds": None},
     ]
-    assert [name for *_, name in timed(rows)] == ["greedy", "mcts 1,000"]
+    assert [row["spec"] for row in timed(rows)] == ["greedy", "mcts:1000"]
+    assert error_bar(rows[1]) == [[50.0], [60.0]]
+    assert error_bar(rows[0]) is None
+    assert error_bar({"strength": 1.0, "interval": [None, 3.0]}) is None
     draw({"samurai players=2": rows, "samurai_card players=2": rows, "samurai players=3": rows}, tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
