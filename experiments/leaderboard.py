@@ -53,8 +53,8 @@ page is written by `python -m experiments.leaderboard` from the files in `experi
 
 ![Rating against the seconds of a decision, one panel for each game](docs/images/strength-time.png)
 
-Strength against the time of a decision, all tables of a game rated together. The line is the strongest within a time; bars are 95 %
-intervals.
+Strength against the time of a decision, all tables of a game rated together. The line is the strongest within a time;
+bars are 95 % intervals.
 """
 
 

@@ -2,8 +2,8 @@
 
     python -m tests.speed_guard        # measure, and record the ratios in tests/speed_guard.json
 
-`tests/experiments/test_speed_guard.py` fails below half of a recorded ratio. Record again, on a quiet machine, after a
-change that is meant to make the core faster or slower.
+`tests/experiments/benchmark/test_speed_guard.py` fails below half of a recorded ratio. Record again, on a quiet
+machine, after a change that is meant to make the core faster or slower.
 """
 
 import argparse

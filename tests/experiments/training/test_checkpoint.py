@@ -19,7 +19,7 @@ from experiments.train_ppo import train
 from experiments.training import checkpoint, init_network
 from experiments.training.learner import Learner
 from samurai_env.files import atomic_write
-from tests.experiments.test_training import small
+from tests.experiments.training.test_training import small
 
 QUIET = Console(quiet=True)
 UPDATE = 128  # decisions of one

@@ -17,7 +17,7 @@ from experiments.common.tasks import AHEAD, WorkerSettings, results_in_order
 from samurai_env.core.notices import QUIET
 from tests.common.processes import alive
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def never():
@@ -150,7 +150,7 @@ def test_workers_end_within_seconds_of_a_killed_parent(tmp_path):
     files = [tmp_path / "one", tmp_path / "two"]
     code = f"""if True:
         from experiments.common.process_pool import results
-        from tests.experiments.test_process_pool import never, note_and_compute
+        from tests.experiments.common.test_process_pool import never, note_and_compute
         if __name__ == "__main__":
             list(results(note_and_compute, {[str(file) for file in files]!r}, 2, never))
     """

@@ -18,7 +18,7 @@ from experiments import leaderboard
 from experiments.common.cli import run_program
 from experiments.common.ranges import check_ranges
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = [
     *("action_gaps", "bench", "cooperative", "distill_rollouts", "leaderboard", "search_variants", "tournament"),
     *("training.config", "watch"),

@@ -351,7 +351,7 @@ def test_a_card_is_carried_over_to_the_present_format_and_the_weights_stay(tmp_p
 
 
 def test_the_shipped_cards_are_in_the_present_format():
-    for card in (Path(__file__).resolve().parents[2] / "weights").glob("*.json"):
+    for card in (Path(__file__).resolve().parents[3] / "weights").glob("*.json"):
         assert json.loads(card.read_text())["format"] == FORMAT
 
 

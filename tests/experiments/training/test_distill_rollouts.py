@@ -22,7 +22,7 @@ from experiments.distill_rollouts import (
 )
 from experiments.train_ppo import train
 from samurai_env import make_variant
-from tests.experiments.test_training import small
+from tests.experiments.training.test_training import small
 
 QUIET = Console(quiet=True)
 
