@@ -12,6 +12,7 @@ import os
 import tomllib
 from contextlib import chdir
 from dataclasses import dataclass, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,7 @@ class Ladder:
         first_deal: number of the first deal, for agents that were tuned on earlier ones (ratings only).
         mirror: whether agents also play themselves (ratings only).
         readme: whether the README shows its agents (ratings only).
+        needs: a module of another project that an agent needs; where it is missing, the table is not played.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Ladder:
     first_deal: int = tournament.Config.first_deal
     mirror: bool = tournament.Config.mirror
     readme: bool = False
+    needs: str | None = None
 
     def tournament(self, folder: Path, full: bool) -> tournament.Config:
         """The settings with which a table of ratings is played."""
@@ -350,6 +353,9 @@ def play(
                 continue
             if not (ladder.agents or config.full):
                 continue  # the short form has nothing to play there
+            if ladder.needs and not find_spec(ladder.needs):
+                console.print(f"{ladder.name}: left out, since {ladder.needs} is not installed")
+                continue
             console.print(f"{ladder.name}:")
             if ladder in ladders:
                 rated = config.given_to(ladder.tournament(folder, config.full))

@@ -16,7 +16,7 @@ FASTEST, SLOWEST = 1e-6, 10.0  # seconds
 def short_name(spec: str) -> str:
     """Kind of agent, simulations and network, without the other settings."""
     parsed = parse_agent_spec(spec)
-    parts = [parsed.name]
+    parts = [parsed.name.rpartition(".")[2]]
     if parsed.argument.isdecimal():
         parts.append(f"{int(parsed.argument):,}")
     network = parsed.settings.get("net", "" if parsed.argument.isdecimal() else parsed.argument)

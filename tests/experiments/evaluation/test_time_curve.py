@@ -13,6 +13,7 @@ from experiments.evaluation.time_curve import draw, error_bar, frontier, short_n
         ("puct:200,net=weights/samurai-2.safetensors", "puct 200 samurai-2"),
         ("puct:30,net=runs/a,rollout_weight=0.5,c_puct=4", "puct 30 a + rollouts"),
         ("ppo:weights/samurai-2-scratch.safetensors", "ppo samurai-2-scratch"),
+        ("samurai_env.adapters.open_spiel_bots.ISMCTS:700", "ISMCTS 700"),
     ],
 )
 def test_short_names(spec, name):

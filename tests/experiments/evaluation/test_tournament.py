@@ -333,6 +333,14 @@ def test_the_leaderboard_is_played_and_written(tmp_path):
     assert "long thought" not in leaderboard.page(tmp_path, file)
 
 
+def test_a_table_that_needs_a_missing_module_is_left_out(tmp_path, capsys):
+    file = tmp_path / "list.toml"
+    file.write_text(SMALL.replace("deals = 3\n", 'deals = 3\nneeds = "no_such_module"\n', 1))
+    leaderboard.play(leaderboard.Config(only=("ladder-small",)), Console(), tmp_path, file)
+    assert capsys.readouterr().out == "ladder-small: left out, since no_such_module is not installed\n"
+    assert not (tmp_path / "ladder-small").exists()
+
+
 def test_a_wrong_list_of_tables_is_refused(tmp_path):
     file = tmp_path / "list.toml"
     for text, problem in {
