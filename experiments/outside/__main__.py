@@ -58,8 +58,9 @@ def wins(variant: Variant, layers: list[torch.nn.Linear]) -> dict[str, float]:
     return {name: round(100 * getattr(found, name), 1) for name in ("mean", "low", "high")}
 
 
-def finished(config: Config, variant: Variant, settings: Settings, seconds: float, folder: Path) -> dict[str, Any]:
-    """Train and measure, unless that is done; what it came to."""
+def finished(config: Config, settings: Settings, seconds: float, folder: Path, **notes: Any) -> dict[str, Any]:
+    """Train and measure, unless that is done; what it came to. The network's card has these notes, too."""
+    variant = parse_variant(config.game)
     path = folder / "result.json"
     if path.exists():
         return read_json(path, dict[str, Any])
@@ -73,8 +74,13 @@ def finished(config: Config, variant: Variant, settings: Settings, seconds: floa
         "decisions": budget.decisions,
         "against_greedy": wins(variant, layers),
     }
-    notes = {"learner": f"{module.PACKAGE} {version(module.PACKAGE)}", "commit": commit(), "machine": machine()}
-    save_network(as_network(variant, layers), folder / "model.safetensors", {**notes, **result})
+    notes = {
+        "learner": f"{module.PACKAGE} {version(module.PACKAGE)}",
+        "commit": commit(),
+        "machine": machine(),
+        **notes,
+    }
+    save_network(as_network(variant, layers), folder / "model.safetensors", {**result, **notes})
     write_atomically(path, json.dumps(result) + "\n")
     return result
 
@@ -88,17 +94,16 @@ def main(config: Config) -> None:
     if config.learner not in LEARNERS:
         raise ValueError(f"the learners are {', '.join(LEARNERS)}, not {config.learner!r}")
     torch.set_num_threads(1)
-    variant = parse_variant(config.game)
     tried: list[dict[str, Any]] = []
     for number, settings in enumerate(drawn_settings(config.trials)):
         print(f"trial {number}: {described(settings)}", flush=True)
-        result = finished(config, variant, settings, config.trial_seconds, config.run / f"trial-{number}")
+        result = finished(config, settings, config.trial_seconds, config.run / f"trial-{number}")
         print(f"  {result['decisions']:,} decisions, against greedy {result['against_greedy']['mean']} %", flush=True)
         tried.append(result)
     best = max(tried, key=lambda result: result["against_greedy"]["mean"])
     settings = Settings(**best["settings"])
     print(f"run: {described(settings)}", flush=True)
-    result = finished(config, variant, settings, config.seconds, config.run / "run")
+    result = finished(config, settings, config.seconds, config.run / "run", trials=tried)
     share = result["against_greedy"]
     print(
         f"  {result['decisions']:,} decisions, against greedy {share['mean']} % [{share['low']}, {share['high']}]\n"

@@ -91,6 +91,8 @@ def test_a_learner_is_trained_and_not_again(learner: str, tmp_path, monkeypatch,
     assert result["decisions"] > 0
     assert result["decisions"] % (8 * trials.Settings().num_steps) == 0
     assert result["seconds"] >= 1
+    card = read_json(tmp_path / "run" / "model.json", dict)["notes"]
+    assert [trial["settings"] for trial in card["trials"]] == [card["settings"]] == [asdict(trials.Settings())]
     net = load_network(tmp_path / "run" / "model.safetensors")
     assert net.config.hidden == (256, 256)
     assert capsys.readouterr().out.endswith(f"ppo:{tmp_path / 'run' / 'model.safetensors'}\n")
