@@ -13,7 +13,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from agents import rollouts
+from agents.heuristics import prior_temperature
 from agents.networks.agent import CPU, Network, NetworkAgent, load_player
+from agents.search import mcts
 from agents.search.tree import (
     RootActions,
     SearchResult,
@@ -37,12 +39,15 @@ from samurai_env.core.jit import bind, jit
 legal: Any = None
 step: Any = None
 returns: Any = None
+write_priors: Any = None
 determinize: Any = None
 rollout: Any = None
 
 NODES = 1 << 16  # nodes in memory at once, over all games searched together
 PRIOR_FLOOR = 0.02  # the least prior of a legal action is this divided by their number
 LEGAL = -1e8  # log-probabilities below are those of illegal actions
+# What `expanded` of a node says: whose priors it has. A node that the network is being asked about has the heuristic's.
+NO_PRIORS, NETWORK, HEURISTIC, ASKED = 0, 1, 2, 3
 LEAST_PRIOR = 1e-6  # above 0, which marks an action that the network was not asked about
 
 
@@ -57,9 +62,13 @@ class PUCTConfig:
         prior_temperature: of the network's policy: above 1 flattens the priors, below 1 sharpens them.
         fpu: by how much less than its node an action without a child is valued, except at the root (first-play
             urgency).
-        batch_size: simulations that descend before the network is asked; 0 takes 1/32 of all, from 8 to 64.
+        batch_size: simulations that descend before the network is asked; 0 takes 1/32 of all, from 8 to 64, and with
+            `net_visits` above 1, where few of them ask, 1/16, from 8 to 512.
         rollout_weight: weight of a rollout in the value of a leaf (lambda in Silver et al., 2016); 0 for no rollouts.
         rollout_depth: heuristic decisions of a rollout before the heuristic value is asked; -1 plays to the end.
+        net_visits: visits of a node after which the network is asked about it; 1 asks about every node. Before, the
+            node has the priors of the heuristic policy, and a rollout is mixed with the network's value of the last
+            node on the way that has one (after the expansion threshold of Silver et al., 2016).
         device: torch's name of where the network is evaluated, such as cuda; not for a network in training, which is
             where its learner has it.
     """
@@ -72,6 +81,7 @@ class PUCTConfig:
     batch_size: Annotated[int, Range(0, LARGEST)] = 0
     rollout_weight: Share = 0.0
     rollout_depth: Annotated[int, Range(-1, LARGEST)] = 16
+    net_visits: Count = 1
     device: str = CPU
 
     def __post_init__(self) -> None:
@@ -81,6 +91,19 @@ class PUCTConfig:
             ValueError: names the setting.
         """
         check_ranges(self, "a search")
+        if self.net_visits > 1 and not self.rollout_weight:
+            raise ValueError("net_visits above 1 needs a rollout_weight above 0: most leaves have only their rollout")
+
+
+class PUCTParams(NamedTuple):
+    """Settings of `descend`; see `PUCTConfig`. `heuristic_temperature` is in units of the heuristic policy's logits."""
+
+    c_puct: float
+    fpu: float
+    net_visits: int
+    rollout_weight: float
+    rollout_depth: int
+    heuristic_temperature: float
 
 
 class Forest(NamedTuple):
@@ -125,8 +148,8 @@ class Workspace(NamedTuple):
     returns: np.ndarray
 
 
-def descend(roots, forest, batch, c_puct, fpu, work):
-    """Let simulations descend to leaves for the network; those that end a game are backed up at once.
+def descend(roots, forest, batch, params, work):
+    """Let simulations descend to leaves for the network; others are backed up at once.
 
     A node asks the network again where a determinization allows actions that were not legal before.
 
@@ -134,8 +157,7 @@ def descend(roots, forest, batch, c_puct, fpu, work):
         roots: states (games,), the positions searched.
         forest: `Forest`, in and out.
         batch: `Batch`, out.
-        c_puct: see `PUCTConfig`.
-        fpu: see `PUCTConfig`.
+        params: `PUCTParams`.
         work: `Workspace`.
     """
     leaves, paths, depths, used, words = batch.leaves, batch.paths, batch.depths, forest.used, work.words
@@ -147,13 +169,28 @@ def descend(roots, forest, batch, c_puct, fpu, work):
             determinize(state, seat, forest.rngs[i])
             path[0] = 0
             nodes[0].in_flight += 1
-            while nodes[node].expanded == 1 and not state.over:
+            asks, judged = False, 0  # the last node on the way with a value of the network
+            while not state.over:
                 legal(state, words)
-                if lacks_priors(nodes[node], words):
+                if nodes[node].expanded == NO_PRIORS:
+                    asks = params.net_visits <= 1 or depth == 0
+                    if asks or nodes[node].visits == 0:
+                        break
+                    write_priors(state, words, params.heuristic_temperature, work.logits, nodes[node])
+                    nodes[node].expanded = HEURISTIC
+                elif nodes[node].expanded == HEURISTIC:
+                    if nodes[node].visits >= params.net_visits:
+                        nodes[node].expanded = ASKED
+                        asks = True
+                        break
+                elif nodes[node].expanded == NETWORK and lacks_priors(nodes[node], words):
+                    asks = True
                     break
+                if nodes[node].expanded == NETWORK:
+                    judged = node
                 prior_floor = PRIOR_FLOOR / bits.count(words)
-                reduction = fpu if depth > 0 else 0.0
-                child, action = select(nodes, node, words, state.seat, c_puct, prior_floor, False, reduction)
+                reduction = params.fpu if depth > 0 else 0.0
+                child, action = select(nodes, node, words, state.seat, params.c_puct, prior_floor, False, reduction)
                 if action >= 0:
                     child = used[i]
                     used[i] += 1
@@ -164,8 +201,14 @@ def descend(roots, forest, batch, c_puct, fpu, work):
                 path[depth] = node
                 nodes[node].in_flight += 1
             depths[i, j] = depth
-            if state.over:
-                returns(state, work.returns)
+            if not asks:
+                if state.over:
+                    returns(state, work.returns)
+                else:
+                    rollout(state, params.rollout_depth, 1.0, words, work.logits, work.returns, forest.rngs[i])
+                    for player in range(work.returns.shape[0]):
+                        expected = nodes[judged].net_value[player]
+                        work.returns[player] = expected + params.rollout_weight * (work.returns[player] - expected)
                 backup(nodes, path, depth, work.returns)
                 depths[i, j] = -1
 
@@ -183,8 +226,17 @@ def lacks_priors(node, words):
 
 
 @jit
-def expand_leaves(trees, batch, log_probs, values, temperature):
-    """Expand the leaves with the network's priors and back up its values, which begin with the leaf's seat."""
+def expand_leaves(trees, batch, log_probs, expected, values, temperature):
+    """Expand the leaves with the network's priors and back up values.
+
+    Args:
+        trees: nodes (games, nodes).
+        batch: `Batch`.
+        log_probs: float32 (rows, actions), of the network; rows are the leaves that wait, in order.
+        expected: float32 (rows, players), the network's values, the leaf's seat first.
+        values: the same with rollouts mixed in: what is backed up.
+        temperature: of the priors.
+    """
     row, players, leaves, paths, depths = 0, values.shape[1], batch.leaves, batch.paths, batch.depths
     returns_of_leaf = np.zeros(players)
     for i in range(trees.shape[0]):
@@ -192,7 +244,9 @@ def expand_leaves(trees, batch, log_probs, values, temperature):
             if depths[i, j] < 0:
                 continue
             node = trees[i, paths[i, j, depths[i, j]]]
-            node.expanded = 1
+            if node.expanded == ASKED:
+                node.prior[:] = 0.0
+            node.expanded = NETWORK
             total = 0.0
             for action in range(log_probs.shape[1]):
                 if log_probs[row, action] > LEGAL:
@@ -203,6 +257,7 @@ def expand_leaves(trees, batch, log_probs, values, temperature):
                     node.prior[action] = max(node.prior[action], prior, LEAST_PRIOR)
             for player in range(players):
                 returns_of_leaf[(leaves[i, j].seat + player) % players] = values[row, player]
+                node.net_value[(leaves[i, j].seat + player) % players] = expected[row, player]
             backup(trees[i], paths[i, j], depths[i, j], returns_of_leaf)
             row += 1
 
@@ -234,7 +289,9 @@ def rollout_returns(leaves, games, rngs, depth, work):
 def _bound(game: Game) -> tuple[Any, Any]:
     k = game.kernels
     scope = {"legal": k.legal, "step": k.step, "returns": k.returns, "determinize": k.determinize}
-    return bind(descend, game.name, scope), bind(rollout_returns, game.name, {"rollout": rollouts.bound(game)})
+    scope["rollout"] = rollouts.bound(game)
+    scope["write_priors"] = bind(mcts.write_priors, game.name, {"heuristic_policy": k.heuristic_policy})
+    return bind(descend, game.name, scope), bind(rollout_returns, game.name, {"rollout": scope["rollout"]})
 
 
 class PUCTAgent:
@@ -246,9 +303,15 @@ class PUCTAgent:
         self.config = config
         self.variant = variant
         self._evaluator = NetworkAgent(variant, net)
-        self._batch_size = config.batch_size or min(64, max(8, config.simulations // 32))
+        self._batch_size = config.batch_size or max(8, min(64, config.simulations // 32))
+        if config.net_visits > 1 and not config.batch_size:
+            self._batch_size = max(8, min(512, config.simulations // 16))
         self._precision = net.rounding(self._batch_size)
         self._descend, self._rollout_returns = _bound(variant.game)
+        temperature = prior_temperature(variant, logits_only=True) if config.net_visits > 1 else 1.0
+        self._params = PUCTParams(
+            config.c_puct, config.fpu, config.net_visits, config.rollout_weight, config.rollout_depth, temperature
+        )
         self._work = Workspace(
             words=np.zeros(variant.num_words, np.uint64),
             logits=np.zeros(variant.num_actions),
@@ -292,17 +355,18 @@ class PUCTAgent:
                 paths=np.empty((games, size, self.variant.max_steps + 2), np.int32),
                 depths=np.empty((games, size), np.int32),
             )
-            self._descend(roots, forest, batch, config.c_puct, config.fpu, self._work)
+            self._descend(roots, forest, batch, self._params, self._work)
             is_waiting = batch.depths >= 0
             waiting = batch.leaves[is_waiting]
             if len(waiting):
                 log_probs, expected = self._evaluator.evaluate(waiting)
-                values = expected.clip(-1.0, 1.0)  # a search finds where the network exceeds possible returns
+                # A search finds where the network exceeds possible returns.
+                values = expected = expected.clip(-1.0, 1.0)
                 if config.rollout_weight > 0:
                     at = is_waiting.nonzero()[0]
                     played = self._rollout_returns(waiting, at, forest.rngs, config.rollout_depth, self._work)
                     values = (values + config.rollout_weight * (played - values)).astype(np.float32)
-                expand_leaves(trees, batch, log_probs, values, config.prior_temperature)
+                expand_leaves(trees, batch, log_probs, expected, values, config.prior_temperature)
         read_roots(trees, *result)
         return trees
 

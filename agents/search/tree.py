@@ -17,13 +17,15 @@ from samurai_env.core.jit import jit
 def node_dtype(num_players: int, num_actions: int) -> np.dtype:
     """Structured dtype of one node.
 
-    Fields: `value` is the sum of returns by seat, `prior` the priors of the actions here, `action` the action that
-    leads here, `child` and `sibling` link nodes (-1: none), `visits` counts simulations backed up, `in_flight` those
-    that have come through and are not backed up yet, `expanded` is 1 once `prior` has been written.
+    Fields: `value` is the sum of returns by seat, `net_value` what a network expects, `prior` the priors of the actions
+    here, `action` the action that leads here, `child` and `sibling` link nodes (-1: none), `visits` counts simulations
+    backed up, `in_flight` those that have come through and are not backed up yet, `expanded` is 1 once `prior` has been
+    written.
     """
     return np.dtype(
         [
             ("value", "<f8", (num_players,)),
+            ("net_value", "<f8", (num_players,)),
             ("prior", "<f4", (num_actions,)),
             ("action", "<i4"),
             ("child", "<i4"),

@@ -33,6 +33,7 @@ SPECS = [
     "ppo:NET",
     "puct:20,net=NET,batch_size=3,fpu=0.2",
     "puct:20,net=NET,rollout_weight=0.5,rollout_depth=4",
+    "puct:40,net=NET,rollout_weight=0.5,rollout_depth=4,net_visits=3",
 ]
 
 
@@ -160,6 +161,28 @@ def test_rollouts_are_mixed_into_what_a_network_expects(variant, saved):
 
 
 @pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
+def test_the_network_is_asked_about_nodes_with_enough_visits(variant, saved):
+    states, keys = positions(variant, 1, 7), np.zeros(1, np.uint64)
+
+    def asked(net_visits, weight=0.5, simulations=400):
+        settings = f"rollout_weight={weight},rollout_depth=5,net_visits={net_visits},batch_size=20"
+        agent = make_agent(saved(f"puct:{simulations},net=NET,{settings}", variant), variant)
+        evaluate, rows = agent._evaluator.evaluate, []
+        agent._evaluator.evaluate = lambda leaves: (rows.append(len(leaves)), evaluate(leaves))[1]
+        found = agent.search(states, keys)
+        assert found.visits.sum() == simulations - 1
+        return sum(rows), found.values[0], evaluate(states)[1][0].clip(-1, 1)
+
+    everywhere, some, root_alone = asked(1)[0], asked(8)[0], asked(10**6)
+    assert root_alone[0] == 1 < some < everywhere / 3
+    # With hardly any weight for rollouts, the value is what the network says of the root, if no game ends.
+    count, value, expected = asked(10**6, 1e-9, 20)
+    seats = (states["seat"][0] + np.arange(variant.num_players)) % variant.num_players
+    assert count == 1
+    assert np.allclose(value[seats], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("variant", list(variants()), ids=lambda v: f"{v.game.name}-{v.num_players}")
 def test_search_counts_its_simulations(variant):
     states = positions(variant, 4, 7)
     actions, counts, _ = MCTSAgent(variant, MCTSConfig(50)).search(states, np.arange(4, dtype=np.uint64))
@@ -270,6 +293,8 @@ def test_network_files_that_are_missing_damaged_or_foreign(tmp_path):
         ("5,rollout_depth=-7", "not -7"),
         ("5,determinizations=1", "no setting 'determinizations'"),
         ("5,rollout_weight=2", "rollout_weight of a search must be from 0 to 1"),
+        ("5,net_visits=0,rollout_weight=1", "net_visits of a search must be from 1"),
+        ("5,net_visits=2", "net_visits above 1 needs a rollout_weight above 0"),
     ]:
         with pytest.raises(ValueError, match=message):
             make_agent(f"puct:{settings},net={path}", variant)
