@@ -94,7 +94,7 @@ def test_make_has_the_targets_that_are_shown() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z%-]+):.*## ", makefile, re.MULTILINE))
     shown = {name for text in TEXTS.values() for name in re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE)}
-    shown = {"weights-%" if name.startswith("weights-") else name for name in shown}
+    shown = {re.sub("^(weights|outside)-.*", r"\1-%", name) for name in shown}
     assert {"train", "test"} <= shown <= targets
 
 
