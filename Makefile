@@ -109,7 +109,7 @@ clients: $(CLIENTS:%=try-%)  ## install other frameworks' learners, train each o
 try-%: install
 	scripts/clients.sh $(PYTHON) $*
 
-outside-%: install  ## make the ladder's opponent NAME with another project's code: maskable_ppo, ismcts, ... (two hours)
+outside-%: install  ## make the ladder's opponent NAME with another project's code: maskable_ppo, ismcts, ... (hours)
 	scripts/outside.sh $(PYTHON) $*
 
 leaderboard: install  ## play what LEADERBOARD.md lacks and write it (minutes; FULL=1: hours)

@@ -47,8 +47,12 @@ class Config:
     """settings to try: the first are the defaults, the others drawn"""
     trial_seconds: float = 150.0
     """processor time for each of them"""
+    finalists: int = 3
+    """of those, how many that won most against greedy are tried again, from nothing"""
+    finalist_seconds: float = 600.0
+    """processor time for each of them"""
     seconds: float = 7200.0
-    """processor time for the run with those that won most against greedy"""
+    """processor time for the run with the finalist that won most against greedy"""
 
 
 def wins(variant: Variant, layers: list[torch.nn.Linear]) -> dict[str, float]:
@@ -85,6 +89,12 @@ def finished(config: Config, settings: Settings, seconds: float, folder: Path, *
     return result
 
 
+def best_settings(tried: list[dict[str, Any]], count: int) -> list[Settings]:
+    """The settings that won most against greedy, best first."""
+    ordered = sorted(tried, key=lambda result: -result["against_greedy"]["mean"])
+    return [Settings(**result["settings"]) for result in ordered[:count]]
+
+
 def main(config: Config) -> None:
     """Try settings, train with the best, write the network.
 
@@ -95,13 +105,18 @@ def main(config: Config) -> None:
         raise ValueError(f"the learners are {', '.join(LEARNERS)}, not {config.learner!r}")
     torch.set_num_threads(1)
     tried: list[dict[str, Any]] = []
+
+    def attempt(settings: Settings, seconds: float, name: str) -> None:
+        print(f"{name}: {described(settings)}", flush=True)
+        tried.append(finished(config, settings, seconds, config.run / name))
+        share, decisions = tried[-1]["against_greedy"]["mean"], tried[-1]["decisions"]
+        print(f"  {decisions:,} decisions, against greedy {share} %", flush=True)
+
     for number, settings in enumerate(drawn_settings(config.trials)):
-        print(f"trial {number}: {described(settings)}", flush=True)
-        result = finished(config, settings, config.trial_seconds, config.run / f"trial-{number}")
-        print(f"  {result['decisions']:,} decisions, against greedy {result['against_greedy']['mean']} %", flush=True)
-        tried.append(result)
-    best = max(tried, key=lambda result: result["against_greedy"]["mean"])
-    settings = Settings(**best["settings"])
+        attempt(settings, config.trial_seconds, f"trial-{number}")
+    for number, settings in enumerate(best_settings(tried, config.finalists)):
+        attempt(settings, config.finalist_seconds, f"finalist-{number}")
+    (settings,) = best_settings(tried[config.trials :], 1)
     print(f"run: {described(settings)}", flush=True)
     result = finished(config, settings, config.seconds, config.run / "run", trials=tried)
     share = result["against_greedy"]

@@ -85,16 +85,22 @@ def test_a_learner_is_trained_and_not_again(learner: str, tmp_path, monkeypatch,
     module = importlib.import_module(f"experiments.outside.{learner}")
     monkeypatch.setattr(module, "NUM_ENVS", 8)
     monkeypatch.setattr(outside, "TRIAL_DEALS", 3)
-    config = outside.Config(learner, tmp_path, "samurai_card players=2", trials=1, trial_seconds=0.5, seconds=1.0)
+    config = outside.Config(
+        learner, tmp_path, "samurai_card players=2", trials=2, trial_seconds=0.5, finalists=1, finalist_seconds=0.6
+    )
+    config = replace(config, seconds=1.0)
     outside.main(config)
     result = read_json(tmp_path / "run" / "result.json", dict)
     assert result["decisions"] > 0
-    assert result["decisions"] % (8 * trials.Settings().num_steps) == 0
+    assert result["decisions"] % (8 * result["settings"]["num_steps"]) == 0
     assert result["seconds"] >= 1
     card = read_json(tmp_path / "run" / "model.json", dict)["notes"]
-    assert [trial["settings"] for trial in card["trials"]] == [card["settings"]] == [asdict(trials.Settings())]
+    *first, last = card["trials"]
+    assert [trial["settings"] for trial in first] == [asdict(settings) for settings in trials.drawn_settings(2)]
+    assert last["settings"] == card["settings"] == max(first, key=lambda t: t["against_greedy"]["mean"])["settings"]
+    assert last["seconds"] >= 0.6
     net = load_network(tmp_path / "run" / "model.safetensors")
-    assert net.config.hidden == (256, 256)
+    assert net.config.hidden == (card["settings"]["hidden"],) * 2
     assert capsys.readouterr().out.endswith(f"ppo:{tmp_path / 'run' / 'model.safetensors'}\n")
     monkeypatch.setattr(module, "train", None)  # calling it would fail
     outside.main(config)
