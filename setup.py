@@ -27,7 +27,7 @@ LEFT_OUT = (
         "experiments/leaderboard.py",
         "experiments/training/recipe.py",
     ),
-    *("weights/outside", "experiments/leaderboard.toml", "experiments/action_gaps.py"),
+    *("experiments/leaderboard.toml", "experiments/action_gaps.py"),
     *("experiments/distill_rollouts.py", "experiments/search_variants.py", "experiments/reproduce.py"),
 )
 KINDS = {".py", ".json", ".safetensors", ".html", ".js", ".css", ".svg"}

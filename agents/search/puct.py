@@ -1,8 +1,9 @@
 """Tree search with a network: PUCT over determinizations, leaves evaluated in batches.
 
 As in `agents.search.mcts` there is one tree for the seat to move, and each simulation draws a determinization of the
-root. The network gives the priors of a node and the returns to expect there; several simulations descend before it is
-asked. Its value may be mixed with that of a rollout by the heuristic policy (Silver et al., 2016).
+root. The network gives the priors of a node and the returns to expect there, at once or after some visits
+(`net_visits`); several simulations descend before it is asked. Its value may be mixed with that of a rollout by the
+heuristic policy (Silver et al., 2016).
 """
 
 from dataclasses import dataclass, replace
@@ -303,9 +304,8 @@ class PUCTAgent:
         self.config = config
         self.variant = variant
         self._evaluator = NetworkAgent(variant, net)
-        self._batch_size = config.batch_size or max(8, min(64, config.simulations // 32))
-        if config.net_visits > 1 and not config.batch_size:
-            self._batch_size = max(8, min(512, config.simulations // 16))
+        part, most = (32, 64) if config.net_visits == 1 else (16, 512)
+        self._batch_size = config.batch_size or max(8, min(most, config.simulations // part))
         self._precision = net.rounding(self._batch_size)
         self._descend, self._rollout_returns = _bound(variant.game)
         temperature = prior_temperature(variant, logits_only=True) if config.net_visits > 1 else 1.0

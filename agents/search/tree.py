@@ -19,8 +19,8 @@ def node_dtype(num_players: int, num_actions: int) -> np.dtype:
 
     Fields: `value` is the sum of returns by seat, `net_value` what a network expects, `prior` the priors of the actions
     here, `action` the action that leads here, `child` and `sibling` link nodes (-1: none), `visits` counts simulations
-    backed up, `in_flight` those that have come through and are not backed up yet, `expanded` is 1 once `prior` has been
-    written.
+    backed up, `in_flight` those that have come through and are not backed up yet, `expanded` is not 0 once `prior` has
+    been written.
     """
     return np.dtype(
         [

@@ -21,6 +21,7 @@ from agents.networks.files import save_network
 from agents.registry import make_agent
 from experiments.common.cli import GameSpec, run_program
 from experiments.common.provenance import commit, machine
+from experiments.common.ranges import Count, Range, check_ranges
 from experiments.evaluation.matches import estimate, one_against_others
 from experiments.outside.as_network import as_network
 from experiments.outside.trials import Budget, Settings, described, drawn_settings
@@ -30,7 +31,8 @@ from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import read_json
 
 LEARNERS = ("maskable_ppo", "rllib_ppo", "cleanrl_ppo")
-TRIAL_DEALS, TRIALS_FROM = 500, 30_000  # deals that nothing else uses
+TRIAL_DEALS, TRIALS_FROM = 500, 30_000  # deals that no table uses
+Seconds = Annotated[float, Range(0, 1e6, above=True)]
 
 
 @dataclass(frozen=True)
@@ -43,15 +45,15 @@ class Config:
     """folder of the run; what is in it is not done again"""
     game: GameSpec = "samurai players=2"
     """the game"""
-    trials: int = 6
+    trials: Count = 6
     """settings to try: the first are the defaults, the others drawn"""
-    trial_seconds: float = 150.0
+    trial_seconds: Seconds = 150.0
     """processor time for each of them"""
-    finalists: int = 3
+    finalists: Count = 3
     """of those, how many that won most against greedy are tried again, from nothing"""
-    finalist_seconds: float = 600.0
+    finalist_seconds: Seconds = 600.0
     """processor time for each of them"""
-    seconds: float = 7200.0
+    seconds: Seconds = 7200.0
     """processor time for the run with the finalist that won most against greedy"""
 
 
@@ -66,25 +68,25 @@ def finished(config: Config, settings: Settings, seconds: float, folder: Path, *
     """Train and measure, unless that is done; what it came to. The network's card has these notes, too."""
     variant = parse_variant(config.game)
     path = folder / "result.json"
+    asked = {"learner": config.learner, "game": variant.spec, "budget": seconds, "settings": asdict(settings)}
     if path.exists():
-        return read_json(path, dict[str, Any])
+        found = read_json(path, dict[str, Any])
+        if {name: found.get(name) for name in asked} != asked:
+            raise ValueError(f"{path} is of another learner, game, time or settings: name another folder with --run")
+        return found
     folder.mkdir(parents=True, exist_ok=True)
     budget = Budget(seconds, folder / "spent.json")
     module = import_module(f"experiments.outside.{config.learner}")
     layers = module.train(variant, settings, budget, folder)
     result = {
-        "settings": asdict(settings),
+        **asked,
         "seconds": round(budget.spent, 1),
         "decisions": budget.decisions,
         "against_greedy": wins(variant, layers),
     }
-    notes = {
-        "learner": f"{module.PACKAGE} {version(module.PACKAGE)}",
-        "commit": commit(),
-        "machine": machine(),
-        **notes,
-    }
-    save_network(as_network(variant, layers), folder / "model.safetensors", {**result, **notes})
+    package = f"{module.PACKAGE} {version(module.PACKAGE)}"
+    origin = {"package": package, "commit": commit(), "machine": machine()}
+    save_network(as_network(variant, layers), folder / "model.safetensors", {**result, **origin, **notes})
     write_atomically(path, json.dumps(result) + "\n")
     return result
 
@@ -99,10 +101,15 @@ def main(config: Config) -> None:
     """Try settings, train with the best, write the network.
 
     Raises:
-        ValueError: there is no such learner, or it is not installed.
+        ValueError: there is no such learner, it is not installed, or the folder is of another run.
     """
+    check_ranges(config)
     if config.learner not in LEARNERS:
         raise ValueError(f"the learners are {', '.join(LEARNERS)}, not {config.learner!r}")
+    try:
+        import_module(f"experiments.outside.{config.learner}")
+    except ModuleNotFoundError as error:
+        raise ValueError(f"{error}; make outside-{config.learner} makes an environment that has it") from None
     torch.set_num_threads(1)
     tried: list[dict[str, Any]] = []
 

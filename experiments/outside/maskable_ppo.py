@@ -9,12 +9,20 @@ import torch
 from sb3_contrib import MaskablePPO
 from torch import nn
 
-from experiments.outside.trials import GAE_LAMBDA, GAMMA, NUM_ENVS, UPDATE_EPOCHS, Budget, Settings
+from experiments.outside.trials import (
+    GAE_LAMBDA,
+    GAMMA,
+    KEPT_EVERY,
+    NUM_ENVS,
+    UPDATE_EPOCHS,
+    Budget,
+    Settings,
+    write_state,
+)
 from samurai_env.adapters.sb3 import SB3VecEnv
 from samurai_env.core.game import Variant
 
 PACKAGE = "sb3_contrib"
-KEPT_EVERY = 20  # rollouts
 
 
 def train(variant: Variant, settings: Settings, budget: Budget, folder: Path) -> list[nn.Linear]:
@@ -59,9 +67,8 @@ def train(variant: Variant, settings: Settings, budget: Budget, folder: Path) ->
         budget.decisions += NUM_ENVS * settings.num_steps
         rollouts += 1
         if rollouts % KEPT_EVERY == 0 or budget.left <= 0:
-            state = {"policy": model.policy.state_dict(), "optimizer": model.policy.optimizer.state_dict()}
-            torch.save(state, path.with_suffix(".new"))
-            path.with_suffix(".new").replace(path)
+            optimizer = model.policy.optimizer.state_dict()
+            write_state(path, {"policy": model.policy.state_dict(), "optimizer": optimizer})
             budget.save()
     first, _, second, _ = model.policy.mlp_extractor.policy_net
     return [cast(nn.Linear, layer) for layer in (first, second, model.policy.action_net)]

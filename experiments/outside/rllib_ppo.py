@@ -6,15 +6,22 @@ from typing import Any, cast
 import numpy as np
 import torch
 from ray.rllib.algorithms.ppo import PPOConfig
-from ray.rllib.core.columns import Columns
 from torch import nn
 
-from experiments.outside.trials import GAE_LAMBDA, GAMMA, NUM_ENVS, UPDATE_EPOCHS, Budget, Settings
-from samurai_env.adapters.rllib import RLlibVectorEnv, masked_module
+from experiments.outside.trials import (
+    GAE_LAMBDA,
+    GAMMA,
+    KEPT_EVERY,
+    NUM_ENVS,
+    UPDATE_EPOCHS,
+    Budget,
+    Settings,
+    write_state,
+)
+from samurai_env.adapters.rllib import RLlibVectorEnv, act, masked_module
 from samurai_env.core.game import Variant
 
 PACKAGE = "ray"
-KEPT_EVERY = 20  # rollouts
 
 
 def train(variant: Variant, settings: Settings, budget: Budget, folder: Path) -> list[nn.Linear]:
@@ -22,13 +29,7 @@ def train(variant: Variant, settings: Settings, budget: Budget, folder: Path) ->
     playing: list[Any] = []  # the module that decides for the other seats
 
     def own_policy(seen: dict[str, np.ndarray]) -> np.ndarray:
-        observed = {
-            "observations": torch.from_numpy(seen["observation"].astype(np.float32)),
-            "action_mask": torch.from_numpy(seen["action_mask"].astype(np.float32)),
-        }
-        with torch.no_grad():
-            logits = playing[0].forward_inference({Columns.OBS: observed})[Columns.ACTION_DIST_INPUTS]
-        return torch.distributions.Categorical(logits=logits).sample().numpy()
+        return act(playing[0], seen, sample=True)
 
     games = {
         "game": variant.game.name,
@@ -71,8 +72,7 @@ def train(variant: Variant, settings: Settings, budget: Budget, folder: Path) ->
         rollouts += 1
         if rollouts % KEPT_EVERY == 0 or budget.left <= 0:
             policy = learner.module["default_policy"].state_dict()
-            torch.save({"policy": policy, "optimizer": optimizer.state_dict()}, path.with_suffix(".new"))
-            path.with_suffix(".new").replace(path)
+            write_state(path, {"policy": policy, "optimizer": optimizer.state_dict()})
             budget.save()
     module = algorithm.get_module()
     layers = [each for part in (module.encoder, module.pi) for each in part.modules() if isinstance(each, nn.Linear)]

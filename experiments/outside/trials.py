@@ -3,10 +3,12 @@
 import json
 import time
 from dataclasses import asdict, dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import read_json
@@ -38,6 +40,7 @@ class Settings:
 # The rest is as the learners' own examples for one machine have it; ends of games are the only ends, so nothing is
 # discounted.
 NUM_ENVS, UPDATE_EPOCHS, GAMMA, GAE_LAMBDA = 128, 4, 1.0, 0.95
+KEPT_EVERY = 20  # rollouts, after which the state of a run is written
 CHOICES: dict[str, tuple[Any, ...]] = {
     "opponents": ("random", "greedy", "self"),
     "reward": ("shaped", "result"),
@@ -88,6 +91,13 @@ class Budget:
         """Write what is spent; to be called once the learner's state is written."""
         text = json.dumps({"seconds": round(self.spent, 1), "decisions": self.decisions})
         write_atomically(self._path, text + "\n")
+
+
+def write_state(path: Path, state: dict[str, Any]) -> None:
+    """Write the state of a run, tensors in dicts, as `torch.load(path, weights_only=True)` reads it."""
+    buffer = BytesIO()
+    torch.save(state, buffer)
+    write_atomically(path, buffer.getvalue())
 
 
 def described(settings: Settings) -> str:

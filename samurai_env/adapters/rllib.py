@@ -146,17 +146,18 @@ def _floats(observation: np.ndarray, action_mask: np.ndarray) -> Seen:
     return {"observations": observation.astype(np.float32), "action_mask": mask.astype(np.float32)}
 
 
-def act(module: Any, observed: Seen) -> np.ndarray:
-    """The most probable actions of a trained module, int64 (games,), for observations of the project's own forms.
+def act(module: Any, observed: Seen, sample: bool = False) -> np.ndarray:
+    """Actions of a module, int64 (games,), for observations of the project's own forms.
 
     Args:
         module: what `algorithm.get_module()` gives.
         observed: {"observation", "action_mask"}, games first.
+        sample: draw from the policy; otherwise the most probable actions.
     """
     seen = {name: torch.from_numpy(array) for name, array in _floats(**observed).items()}
     with torch.no_grad():
         logits = module.forward_inference({Columns.OBS: seen})[Columns.ACTION_DIST_INPUTS]
-    return logits.argmax(-1).numpy()
+    return (torch.distributions.Categorical(logits=logits).sample() if sample else logits.argmax(-1)).numpy()
 
 
 def masked_module(**model_config: Any) -> RLModuleSpec:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.common.processes import alive
+from tests.common.processes import alive, all_end
 
 pytest.importorskip("ray", reason="ray is not installed; make ray runs these tests with it")
 
@@ -57,7 +57,4 @@ def test_workers_end_within_seconds_of_their_program(number, tmp_path):
     else:
         parent.kill()
         parent.wait()
-    end = time.monotonic() + 5.0
-    while any(map(alive, workers)) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert not any(map(alive, workers))
+    assert all_end(workers)

@@ -2,6 +2,7 @@
 
 import importlib
 from dataclasses import asdict, replace
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
@@ -78,6 +79,12 @@ def test_there_is_a_module_for_every_learner() -> None:
     assert all(f"\n{name}) framework=" in script for name in outside.LEARNERS)
     with pytest.raises(ValueError, match=r"the learners are maskable_ppo, .*, not 'dqn'"):
         outside.main(outside.Config("dqn", Path("nowhere")))
+    with pytest.raises(ValueError, match=r"--trials must be from 1 to 10000000, not 0"):
+        outside.main(outside.Config("maskable_ppo", Path("nowhere"), trials=0))
+    if not find_spec("ray"):
+        with pytest.raises(ValueError, match=r"No module named 'ray'; make outside-rllib_ppo makes an environment"):
+            outside.main(outside.Config("rllib_ppo", Path("nowhere")))
+    assert not Path("nowhere").exists()
 
 
 @pytest.mark.parametrize("learner", ["maskable_ppo", "cleanrl_ppo"])
@@ -104,6 +111,8 @@ def test_a_learner_is_trained_and_not_again(learner: str, tmp_path, monkeypatch,
     assert capsys.readouterr().out.endswith(f"ppo:{tmp_path / 'run' / 'model.safetensors'}\n")
     monkeypatch.setattr(module, "train", None)  # calling it would fail
     outside.main(config)
+    with pytest.raises(ValueError, match=r"result.json is of another learner, game, time or settings"):
+        outside.main(replace(config, seconds=2.0))
 
 
 @pytest.mark.parametrize("learner", ["maskable_ppo", "cleanrl_ppo"])

@@ -15,7 +15,7 @@ from numba import njit
 from experiments.common.process_pool import results
 from experiments.common.tasks import AHEAD, WorkerSettings, results_in_order
 from samurai_env.core.notices import QUIET
-from tests.common.processes import alive
+from tests.common.processes import alive, all_end
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -165,7 +165,4 @@ def test_workers_end_within_seconds_of_a_killed_parent(tmp_path):
     assert all(map(alive, workers))
     parent.kill()
     parent.wait()
-    end = time.monotonic() + 5.0
-    while any(map(alive, workers)) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert not any(map(alive, workers))
+    assert all_end(workers)
