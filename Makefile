@@ -63,14 +63,15 @@ check-rules: dev  ## play GAMES games of each game (default 100000 of the board 
 torture: dev  ## run the fault-injection and stress tests (minutes; LONG=1: hours)
 	$(PY) -m tests.torture $(if $(LONG),--long)
 
-# Ray is large, and few need it: its tests have an environment of their own, and those of `make test` skip them.
-.ray/installed: pyproject.toml constraints.txt scripts/install.sh
+# Ray is large, and few need it: its tests have an environment of their own, and those of `make test` skip them. RLlib
+# wants an older Gymnasium, with which Ray's actors are tested, too.
+.ray/installed: pyproject.toml constraints.txt experiments/clients/rllib.txt scripts/install.sh
 	scripts/venv.sh $(PYTHON) .ray
 	scripts/install.sh .ray/bin/python train,data,ray
-	.ray/bin/python -m pip install --quiet --constraint constraints.txt pytest
+	.ray/bin/python -m pip install --quiet --requirement experiments/clients/rllib.txt pytest
 	@touch $@
 
-ray: .ray/installed  ## run the tests of Ray, several nodes on this machine, in .ray
+ray: .ray/installed  ## run the tests of Ray, several nodes on this machine, and of RLlib, in .ray
 	.ray/bin/python -m pytest tests/ray
 
 # Kernels are compiled for a GPU without one. That takes no driver, but numba-cuda, its compiler, which the extra brings,

@@ -118,7 +118,7 @@ def prepare(config: Config) -> Results:
         OSError: the output folder cannot be made, or a network is not there.
     """
     check_ranges(config)
-    _ = config.rule  # refuses settings that do not go together
+    StopRule(config.width, config.winner)  # refuses what does not go together
     if len(config.agents) < 1 + (not config.mirror):
         raise ValueError("--agents are two or more; one plays itself with --mirror")
     if len(set(config.agents)) != len(config.agents):

@@ -51,7 +51,7 @@ class Config:
     """processor time for each of them"""
     finalists: Count = 3
     """of those, how many that won most against greedy are tried again, from nothing"""
-    finalist_seconds: Seconds = 600.0
+    finalist_seconds: Seconds = 300.0
     """processor time for each of them"""
     seconds: Seconds = 7200.0
     """processor time for the run with the finalist that won most against greedy"""
@@ -101,7 +101,8 @@ def main(config: Config) -> None:
     """Try settings, train with the best, write the network.
 
     Raises:
-        ValueError: there is no such learner, it is not installed, or the folder is of another run.
+        ValueError: there is no such learner, it is not installed, the game is cooperative, or the folder is of another
+            run.
     """
     check_ranges(config)
     if config.learner not in LEARNERS:
@@ -110,6 +111,9 @@ def main(config: Config) -> None:
         import_module(f"experiments.outside.{config.learner}")
     except ModuleNotFoundError as error:
         raise ValueError(f"{error}; make outside-{config.learner} makes an environment that has it") from None
+    variant = parse_variant(config.game)
+    if variant.game.cooperative:
+        raise ValueError(f"{variant.game.title} is cooperative: nobody plays against the learner")
     torch.set_num_threads(1)
     tried: list[dict[str, Any]] = []
 

@@ -116,6 +116,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         *("_stepper", "_keep_stepping"),
     }
     action_space: LegalMultiDiscrete
+    closed = True  # until it is made: an older Gymnasium closes what could not be made, too
 
     def __init__(
         self,
@@ -164,6 +165,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         self._same_step = self._mode == batch.SAME_STEP
         self._has_results = self.variant.game.describe_results is not no_results
         self._threads = threads
+        self.closed = False
         self._make_buffers()
         self._connect()
 

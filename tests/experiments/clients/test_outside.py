@@ -81,6 +81,8 @@ def test_there_is_a_module_for_every_learner() -> None:
         outside.main(outside.Config("dqn", Path("nowhere")))
     with pytest.raises(ValueError, match=r"--trials must be from 1 to 10000000, not 0"):
         outside.main(outside.Config("maskable_ppo", Path("nowhere"), trials=0))
+    with pytest.raises(ValueError, match=r"Samurai Spirit is cooperative"):
+        outside.main(outside.Config("cleanrl_ppo", Path("nowhere"), "samurai_spirit"))
     if not find_spec("ray"):
         with pytest.raises(ValueError, match=r"No module named 'ray'; make outside-rllib_ppo makes an environment"):
             outside.main(outside.Config("rllib_ppo", Path("nowhere")))
