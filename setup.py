@@ -22,6 +22,7 @@ LEFT_OUT = (
         "experiments/benchmark",
         "experiments/clients",
         "experiments/outside",
+        "weights/outside",
         "experiments/strong_play",
         "experiments/bench.py",
         "experiments/leaderboard.py",

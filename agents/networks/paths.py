@@ -11,7 +11,7 @@ def weights_file(path: Path) -> Path:
 
     Args:
         path: a .safetensors file, with or without its suffix, or the folder of a training run. What does not exist
-            but reads `weights/NAME`, as in the results of this project, is the shipped network of that name, from
+            but reads `weights/NAME`, as in the results of this project, is the shipped file of that name, from
             wherever the program is run.
 
     Returns:
@@ -20,8 +20,9 @@ def weights_file(path: Path) -> Path:
     if path.is_dir():
         return path / f"model{SUFFIX}"
     places = [path, path.with_name(path.name + SUFFIX)] if path.name else [path]
-    if path.parent == Path("weights"):
-        places += [SHIPPED / path.name, SHIPPED / (path.name + SUFFIX)]
+    if path.parts[:1] == ("weights",) and path.name != "weights":
+        shipped = SHIPPED / path.relative_to("weights")
+        places += [shipped, shipped.with_name(shipped.name + SUFFIX)]
     return next((place for place in places if place.is_file()), path)
 
 

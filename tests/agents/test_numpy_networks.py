@@ -142,6 +142,9 @@ def test_shipped_networks_are_found_from_anywhere(monkeypatch, tmp_path):
     (tmp_path / "weights" / "samurai-2.safetensors").touch()  # one's own comes first
     assert not weights_file(Path("weights/samurai-2")).is_absolute()
     assert weights_file(Path("weights/none")) == Path("weights/none")
+    assert weights_file(Path("weights")) == Path("weights") / "model.safetensors"  # a folder, here
+    monkeypatch.chdir(tmp_path / "weights")
+    assert weights_file(Path("weights")) == Path("weights")
 
 
 def test_products_take_one_thread(monkeypatch):
