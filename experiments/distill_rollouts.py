@@ -10,9 +10,7 @@ positions computed so far; the same command resumes.
 
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import asdict, dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Annotated
 
@@ -28,18 +26,16 @@ from agents.networks.files import save_network
 from agents.networks.network import PolicyValueNet, new_network
 from agents.registry import make_agent
 from agents.settings import Range
+from experiments.common import parts
 from experiments.common.array_files import load_arrays
 from experiments.common.cli import GameSpec, command_line, progress_bar, run_program
-from experiments.common.interrupts import Interrupt
 from experiments.common.provenance import commit, cpu_name
 from experiments.common.ranges import Count, Seed, check_ranges
-from experiments.common.tasks import WorkerSettings, results
+from experiments.common.tasks import WorkerSettings
 from experiments.training.init_network import random_play
 from samurai_env import __version__, parse_variant
 from samurai_env.agent_api import decision_keys
 from samurai_env.core.game import Variant
-from samurai_env.core.texts import shown
-from samurai_env.files.atomic_write import write_atomically
 from samurai_env.game_batch import GameBatch
 
 DEALS = 16  # played by a worker at a time
@@ -108,59 +104,15 @@ def look_at(task: tuple[str, str, int, int]) -> dict[str, np.ndarray]:
     return {"features": features, "values": values.astype(np.float32), "counts": counts}
 
 
-def part_file(config: Config, part: int) -> Path:
-    """Return the file of the positions of a part."""
-    return config.run / f"positions-{part:05}.npz"
-
-
 def made(config: Config, variant: Variant) -> str:
     """Everything that the positions of a part depend on, beside its number."""
     return f"{variant.spec}; {config.rollouts}; seed {config.seed}"
 
 
-def stamp(text: str) -> np.ndarray:
-    """A text as its UTF-8 bytes, uint8 (bytes,), for an .npz file."""
-    return np.frombuffer(text.encode(), np.uint8)
-
-
-def is_there(config: Config, variant: Variant, part: int) -> bool:
-    """Whether the positions of a part have been measured.
-
-    Raises:
-        ValueError: with other settings, or their file is damaged.
-    """
-    path = part_file(config, part)
-    if not path.exists():
-        return False
-    found = load_arrays(path, {"made": ("|u1", 1)})["made"].tobytes().decode("utf-8", "replace")
-    if found != made(config, variant):
-        raise ValueError(f"{path} was made with {shown(found, 160)}, not {made(config, variant)}; choose another --run")
-    return True
-
-
 def gather(config: Config, variant: Variant, console: Console) -> list[Path]:
     """Measure all positions that are not there yet; the files of all parts."""
-    parts = -(-config.deals // DEALS)
-    missing = [part for part in range(parts) if not is_there(config, variant, part)]
-    tasks = [(variant.spec, config.rollouts, part, config.seed) for part in missing]
-    with (
-        Interrupt() as interrupt,
-        progress_bar(console, "deals", parts * DEALS, (parts - len(missing)) * DEALS) as bar,
-        closing(results(look_at, tasks, config, lambda: interrupt.asked)) as coming,
-    ):
-        for number, (task, found) in enumerate(coming, 1):
-            save_arrays(part_file(config, task[2]), found | {"made": stamp(made(config, variant))})
-            bar((parts - len(missing) + number) * DEALS, "")
-    files = [part_file(config, part) for part in range(parts)]
-    interrupt.end()
-    return files
-
-
-def save_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    """Write arrays to a file of exactly this name."""
-    packed = BytesIO()
-    np.savez_compressed(packed, allow_pickle=False, **arrays)
-    write_atomically(path, packed.getvalue())
+    tasks = [(variant.spec, config.rollouts, part, config.seed) for part in range(-(-config.deals // DEALS))]
+    return parts.gather(look_at, tasks, DEALS, config.run, made(config, variant), config, console)
 
 
 def load_positions(path: Path) -> dict[str, np.ndarray]:

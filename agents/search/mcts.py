@@ -7,12 +7,14 @@ heuristic policy gives the priors, its heuristic value the estimate at a leaf, a
 
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from agents import rollouts
 from agents.heuristics import prior_temperature
+from agents.search import beliefs
 from agents.search.tree import (
     RootActions,
     SearchResult,
@@ -35,7 +37,7 @@ from samurai_env.core.jit import bind, jit
 # Bound to each game's kernels.
 legal: Any = None
 step: Any = None
-determinize: Any = None
+redeal: Any = None
 heuristic_policy: Any = None
 rollout: Any = None
 
@@ -58,6 +60,7 @@ class MCTSConfig:
         paranoid: 1 assumes that all others play against the seat to move (Sturtevant and Korf, 2000); 0 is max-n.
         cheating: 1 searches the true state, with hidden cards and future draws (cheating UCT: Cowling, Powley and
             Whitehouse, 2012): a bound of what knowing them is worth, no opponent for a fair comparison.
+        belief: path of a belief about the others' hands (`agents.search.beliefs`); without one, all are equally likely.
     """
 
     simulations: Count = 1000
@@ -69,6 +72,7 @@ class MCTSConfig:
     determinizations: Annotated[int, Range(0, LARGEST)] = 0
     paranoid: Annotated[int, Range(0, 1)] = 0
     cheating: Annotated[int, Range(0, 1)] = 0
+    belief: str = ""
 
     def __post_init__(self) -> None:
         """Refuse impossible settings.
@@ -83,6 +87,8 @@ class MCTSConfig:
             raise ValueError(f"determinizations must be at most the simulations, not {self.determinizations}")
         if self.cheating and self.determinizations:
             raise ValueError("cheating=1 searches the true state: determinizations must be 0")
+        if self.cheating and self.belief:
+            raise ValueError("cheating=1 searches the true state: it has no use for a belief")
 
 
 # Flat Monte Carlo: every action is tried, every game played to the end by the heuristic policy.
@@ -181,8 +187,8 @@ def simulate(state, nodes, used, params, work, rng):
     return used
 
 
-def search(states, keys, params, work, actions, visits, values):
-    """Search each game and write its `SearchResult`."""
+def search(states, keys, odds, params, work, actions, visits, values):
+    """Search each game and write its `SearchResult`; `odds` (games, players, kinds) are those of `beliefs.Belief`."""
     rng, trees, scratch = np.zeros(1, np.uint64), max(1, params.determinizations), work.states
     total_visits, total_values = np.zeros_like(visits[0]), np.zeros_like(values[0])
     for i in range(states.shape[0]):
@@ -195,11 +201,11 @@ def search(states, keys, params, work, actions, visits, values):
             used = 1
             scratch[1] = states[i]
             if params.determinizations > 0:
-                determinize(scratch[1], seat, rng)
+                redeal(scratch[1], seat, odds[i], rng)
             for _ in range(params.simulations // trees):
                 scratch[0] = scratch[1]
                 if params.determinizations == 0 and not params.cheating:
-                    determinize(scratch[0], seat, rng)
+                    redeal(scratch[0], seat, odds[i], rng)
                 used = simulate(scratch[0], work.nodes[0], used, params, work, rng)
             read_roots(work.nodes, actions[i : i + 1], visits[i : i + 1], values[i : i + 1])
             total_visits += visits[i]
@@ -218,7 +224,7 @@ def _bound(game: Game) -> Any:
     scope = {
         "legal": k.legal,
         "step": k.step,
-        "determinize": k.determinize,
+        "redeal": beliefs.bound(game),
         "heuristic_policy": k.heuristic_policy,
         "rollout": rollouts.bound(game),
     }
@@ -245,7 +251,9 @@ class MCTSAgent:
         temperature = config.prior_temperature
         if np.isfinite(temperature):
             temperature *= prior_temperature(variant, logits_only=True)
-        self._params = SearchParams(**{**vars(config), "prior_temperature": temperature})
+        settings = {**vars(config), "prior_temperature": temperature}
+        self._params = SearchParams(**{name: settings[name] for name in SearchParams._fields})
+        self._belief = beliefs.load_belief(Path(config.belief), variant) if config.belief else None
         self._work = Workspace(
             nodes=new_trees(1, config.simulations, variant),
             states=variant.new(2),
@@ -259,7 +267,8 @@ class MCTSAgent:
         """Search each game; arguments and errors as for `act`, fields of the result in `SearchResult`."""
         states = checked_games(states, self._variant.dtype)
         result = new_result(len(states), self._variant)
-        self._search(states, checked_keys(keys, len(states)), self._params, self._work, *result)
+        odds = self._belief.odds(states) if self._belief else beliefs.no_odds(states, self._variant)
+        self._search(states, checked_keys(keys, len(states)), odds, self._params, self._work, *result)
         return result
 
     def analyse(self, states: np.ndarray, keys: np.ndarray) -> RootActions:

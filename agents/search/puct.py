@@ -16,7 +16,7 @@ import numpy as np
 from agents import rollouts
 from agents.heuristics import prior_temperature
 from agents.networks.agent import CPU, Network, NetworkAgent, load_player
-from agents.search import mcts
+from agents.search import beliefs, mcts
 from agents.search.tree import (
     RootActions,
     SearchResult,
@@ -41,7 +41,7 @@ legal: Any = None
 step: Any = None
 returns: Any = None
 write_priors: Any = None
-determinize: Any = None
+redeal: Any = None
 rollout: Any = None
 
 NODES = 1 << 16  # nodes in memory at once, over all games searched together
@@ -70,6 +70,7 @@ class PUCTConfig:
         net_visits: visits of a node after which the network is asked about it; 1 asks about every node. Before, the
             node has the priors of the heuristic policy, and a rollout is mixed with the network's value of the last
             node on the way that has one (after the expansion threshold of Silver et al., 2016).
+        belief: path of a belief about the others' hands (`agents.search.beliefs`); without one, all are equally likely.
         device: torch's name of where the network is evaluated, such as cuda; not for a network in training, which is
             where its learner has it.
     """
@@ -83,6 +84,7 @@ class PUCTConfig:
     rollout_weight: Share = 0.0
     rollout_depth: Annotated[int, Range(-1, LARGEST)] = 16
     net_visits: Count = 1
+    belief: str = ""
     device: str = CPU
 
     def __post_init__(self) -> None:
@@ -114,11 +116,13 @@ class Forest(NamedTuple):
         nodes: (games, simulations + 1).
         used: int64 (games,), the number of nodes used.
         rngs: uint64 (games, 1), the random streams.
+        odds: float64 (games, players, kinds), of `beliefs.Belief`.
     """
 
     nodes: np.ndarray
     used: np.ndarray
     rngs: np.ndarray
+    odds: np.ndarray
 
 
 class Batch(NamedTuple):
@@ -167,7 +171,7 @@ def descend(roots, forest, batch, params, work):
         for j in range(leaves.shape[1]):
             leaves[i, j] = roots[i]
             state, path, node, depth = leaves[i, j], paths[i, j], 0, 0
-            determinize(state, seat, forest.rngs[i])
+            redeal(state, seat, forest.odds[i], forest.rngs[i])
             path[0] = 0
             nodes[0].in_flight += 1
             asks, judged = False, 0  # the last node on the way with a value of the network
@@ -289,7 +293,7 @@ def rollout_returns(leaves, games, rngs, depth, work):
 @cache
 def _bound(game: Game) -> tuple[Any, Any]:
     k = game.kernels
-    scope = {"legal": k.legal, "step": k.step, "returns": k.returns, "determinize": k.determinize}
+    scope = {"legal": k.legal, "step": k.step, "returns": k.returns, "redeal": beliefs.bound(game)}
     scope["rollout"] = rollouts.bound(game)
     scope["write_priors"] = bind(mcts.write_priors, game.name, {"heuristic_policy": k.heuristic_policy})
     return bind(descend, game.name, scope), bind(rollout_returns, game.name, {"rollout": scope["rollout"]})
@@ -306,6 +310,7 @@ class PUCTAgent:
         self._evaluator = NetworkAgent(variant, net)
         part, most = (32, 64) if config.net_visits == 1 else (16, 512)
         self._batch_size = config.batch_size or max(8, min(most, config.simulations // part))
+        self._belief = beliefs.load_belief(Path(config.belief), variant) if config.belief else None
         self._precision = net.rounding(self._batch_size)
         self._descend, self._rollout_returns = _bound(variant.game)
         temperature = prior_temperature(variant, logits_only=True) if config.net_visits > 1 else 1.0
@@ -346,7 +351,8 @@ class PUCTAgent:
         config, games, left = self.config, len(roots), self.config.simulations
         trees = new_trees(games, left, self.variant)
         init_roots(trees)
-        forest = Forest(trees, used=np.ones(games, np.int64), rngs=keys.reshape(-1, 1).copy())
+        odds = self._belief.odds(roots) if self._belief else beliefs.no_odds(roots, self.variant)
+        forest = Forest(trees, used=np.ones(games, np.int64), rngs=keys.reshape(-1, 1).copy(), odds=odds)
         while left > 0:
             size = 1 if left == config.simulations else min(left, self._batch_size)
             left -= size

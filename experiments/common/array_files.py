@@ -1,15 +1,17 @@
-"""Arrays from .npz files, read within limits: no pickles, no more memory than the file may ask for."""
+"""Arrays in .npz files, read within limits: no pickles, no more memory than the file may ask for."""
 
 import re
 import zipfile
 import zlib
 from collections.abc import Mapping
+from io import BytesIO
 from math import prod
 from pathlib import Path
 
 import numpy as np
 
 from samurai_env.core.texts import one_line, shown
+from samurai_env.files.atomic_write import write_atomically
 
 LARGEST = 2**27  # bytes of an array
 # Before the numbers: NumPy's own reader takes the header for a program and fails in many ways.
@@ -35,6 +37,13 @@ def load_arrays(path: Path, wanted: Mapping[str, tuple[str, int]]) -> dict[str, 
             return {name: _array(file, name, *form) for name, form in wanted.items()}
     except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
         raise ValueError(f"{one_line(path, 120)} is damaged: {one_line(error, 150)}") from None
+
+
+def save_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays to a file of exactly this name."""
+    packed = BytesIO()
+    np.savez_compressed(packed, allow_pickle=False, **arrays)
+    write_atomically(path, packed.getvalue())
 
 
 def _array(file: zipfile.ZipFile, name: str, kind: str, axes: int) -> np.ndarray:

@@ -87,6 +87,10 @@ class Kernels:
             change on the way and is restored.
         cut_off: `(state)`: whether a game that is over was cut off at its limit of decisions; None if there is no
             limit that a game can reach.
+        determinize_by_odds: `(state, seat, odds, rng)`: as `determinize`, but the others' hands are dealt by odds,
+            float64 (players, kinds), as `games.hands` says; equally likely if there are 0 columns. States then have the
+            fields `hand` and `unseen` (hand and supply together, which is public), int8 (players, kinds). None if
+            nobody holds a hand.
     """
 
     reset: Any
@@ -101,6 +105,7 @@ class Kernels:
     heuristic_value: Any = None
     action_features: Any = None
     cut_off: Any = None
+    determinize_by_odds: Any = None
 
 
 def no_settings(num_players: int, options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from samurai_env.core.rng import below, draw, shuffle
 from samurai_env.games.board.rules.kernels import NO_KIND, playable
 from samurai_env.games.board.rules.tiles import KINDS
 from samurai_env.games.board.state import FIRST_HAND, TILE
+from samurai_env.games.hands import UNIFORM, shuffle_hand
 
 
 @jit
@@ -22,30 +23,36 @@ def determinize(state, seat, rng):
         seat: the seat whose knowledge is kept.
         rng: uint64 array (1,), the stream to draw from; not the game's own.
     """
+    determinize_by_odds(state, seat, UNIFORM, rng)
+
+
+@jit
+def determinize_by_odds(state, seat, odds, rng):
+    """As `determinize`, with the others' hands dealt by `odds`, float64 (players, kinds), see `games.hands`."""
     state.seed = draw(rng)
     state.rng[0] = state.seed
     for other in range(state.hand.shape[0]):
         if other == seat:
             order_supply(state, seat, rng)
         else:
-            deal(state, other, rng)
+            deal(state, other, odds[other], rng)
             # A seat that is choosing a tile holds one that it can play: that much has been seen.
             while other == state.seat and state.phase == TILE and not state.over and playable(state, other) == NO_KIND:
-                deal(state, other, rng)
+                deal(state, other, odds[other], rng)
         state.supply[other, : state.drawn[other]] = 0  # what lies there is what was drawn in truth
     if state.hide_captures and state.hand.shape[0] > 2 and not state.over:
         deal_captures(state, seat, rng)
 
 
 @jit
-def deal(state, seat, rng):
+def deal(state, seat, odds, rng):
     """Split a player's unseen tiles at random into a hand and a supply of the present sizes."""
     held = state.hand_size[seat]
     state.hand[seat] = 0
     state.kinds[seat] = NO_KIND
     row = state.supply[seat, 0 if picking(state, seat) else state.drawn[seat] - held :]
     fill(state, seat, row)
-    shuffle(rng, row)
+    shuffle_hand(row, held, odds, rng)
     for i in range(held):
         state.hand[seat, row[i]] += 1
         state.kinds[seat] |= np.uint32(1) << np.uint32(row[i])

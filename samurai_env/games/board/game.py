@@ -6,7 +6,7 @@ from typing import Any
 from samurai_env.core.game import Game, Kernels, Option
 from samurai_env.core.jit import jit
 from samurai_env.games.board import actions, notation, observation
-from samurai_env.games.board.determinize import determinize
+from samurai_env.games.board.determinize import determinize, determinize_by_odds
 from samurai_env.games.board.display import move_words, scene, text
 from samurai_env.games.board.graph import graph
 from samurai_env.games.board.heuristics import policy, value
@@ -92,6 +92,7 @@ GAME = Game(
         returns=returns,
         potential=potential,
         determinize=determinize,
+        determinize_by_odds=determinize_by_odds,
         mid_move=mid_move,
         observe=observation.OBSERVE,
         heuristic_policy=policy.heuristic_policy,

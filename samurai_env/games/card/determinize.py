@@ -6,6 +6,7 @@ from samurai_env.core.jit import jit
 from samurai_env.core.rng import below, draw, shuffle
 from samurai_env.games.card.rules.setup import draw_card, fill, hand_size
 from samurai_env.games.card.state import CELL, VILLAGE
+from samurai_env.games.hands import UNIFORM, shuffle_hand
 
 
 @jit
@@ -21,6 +22,12 @@ def determinize(state, seat, rng):
         seat: the seat whose knowledge is kept.
         rng: uint64 array (1,), the stream to draw from; not the game's own.
     """
+    determinize_by_odds(state, seat, UNIFORM, rng)
+
+
+@jit
+def determinize_by_odds(state, seat, odds, rng):
+    """As `determinize`, with the others' hands dealt by `odds`, float64 (players, kinds), see `games.hands`."""
     state.seed = draw(rng)
     state.rng[0] = state.seed
     visible = 2 if state.phase == VILLAGE else 1
@@ -29,7 +36,7 @@ def determinize(state, seat, rng):
         if other == seat:
             reshuffle(rng, state.stack[seat, state.drawn[seat] :], state.hand.shape[1])
         else:
-            deal(state, other, rng)
+            deal(state, other, odds[other], rng)
     if state.phase == CELL and state.seat != seat:
         state.card = any_card(state, state.seat, rng)
 
@@ -47,13 +54,13 @@ def reshuffle(rng, row, kinds):
 
 
 @jit
-def deal(state, seat, rng):
+def deal(state, seat, odds, rng):
     """Split a player's unseen cards at random into a hand and a stack of the present sizes."""
     held = hand_size(state, seat)
     state.drawn[seat] -= held
     row = state.stack[seat, state.drawn[seat] :]
     fill(row, state.unseen[seat], 0)
-    shuffle(rng, row)
+    shuffle_hand(row, held, odds, rng)
     state.hand[seat] = 0
     state.kinds[seat] = np.uint32(0)
     for _ in range(held):

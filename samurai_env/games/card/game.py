@@ -6,7 +6,7 @@ from typing import Any
 from samurai_env.core.game import Game, Kernels
 from samurai_env.core.jit import jit
 from samurai_env.games.card import actions, notation, observation
-from samurai_env.games.card.determinize import determinize
+from samurai_env.games.card.determinize import determinize, determinize_by_odds
 from samurai_env.games.card.display import move_words, scene, text
 from samurai_env.games.card.graph import graph
 from samurai_env.games.card.heuristics import lookahead, policy, value
@@ -72,6 +72,7 @@ GAME = Game(
         returns=returns,
         potential=potential,
         determinize=determinize,
+        determinize_by_odds=determinize_by_odds,
         mid_move=mid_move,
         observe=observation.OBSERVE,
         heuristic_policy=policy.heuristic_policy,

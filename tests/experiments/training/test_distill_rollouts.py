@@ -8,17 +8,15 @@ import torch
 from rich.console import Console
 
 from agents.networks.files import load_network
+from experiments.common.array_files import save_arrays
+from experiments.common.parts import is_there, part_file, stamp
 from experiments.distill_rollouts import (
     Config,
     Positions,
     centred,
-    is_there,
     learn,
     logits,
     made,
-    part_file,
-    save_arrays,
-    stamp,
 )
 from experiments.train_ppo import train
 from samurai_env import make_variant
@@ -44,7 +42,7 @@ def learned(tmp_path_factory):
 def test_it_learns_what_actions_are_worth(learned):
     run, net = learned
     notes = json.loads((run / "model.json").read_text())["notes"]
-    positions = Positions([part_file(settings(run), part) for part in (1, 2)])
+    positions = Positions([part_file(run, part) for part in (1, 2)])
     features, values, row = positions.rows(torch.arange(len(positions)))
     assert notes["steps"] > len(positions) > 1200
     assert values.isfinite().all()
@@ -83,7 +81,7 @@ def test_values_are_learned_and_choices_stay_to_the_bit(learned, tmp_path):
 def test_it_goes_on_where_it_stopped_and_repeats(learned, tmp_path):
     run, net = learned
     for part in (0, 2):
-        (tmp_path / part_file(settings(run), part).name).write_bytes(part_file(settings(run), part).read_bytes())
+        (tmp_path / part_file(run, part).name).write_bytes(part_file(run, part).read_bytes())
     again = learn(settings(tmp_path), QUIET)  # features at part 1 again
     assert all(torch.equal(one, other) for one, other in zip(net.parameters(), again.parameters(), strict=True))
 
@@ -104,16 +102,17 @@ def test_impossible_settings(tmp_path):
 
 
 def test_positions_of_other_settings_or_damaged_ones_are_refused(tmp_path):
-    config, variant = settings(tmp_path), make_variant("samurai_card")
-    assert not is_there(config, variant, 0)
+    variant = make_variant("samurai_card")
+    wanted = made(settings(tmp_path), variant)
+    assert not is_there(tmp_path, 0, wanted)
     for other, text in (({"seed": 2}, "was made with .* seed 2', not .* seed 1; choose another --run"), ({}, None)):
-        path = part_file(config, 0)
-        save_arrays(path, {"made": stamp(made(settings(tmp_path, **other), variant))})
+        path = part_file(tmp_path, 0)
+        save_arrays(path, stamp(made(settings(tmp_path, **other), variant)))
         if text is None:
-            assert is_there(config, variant, 0)
+            assert is_there(tmp_path, 0, wanted)
         else:
             with pytest.raises(ValueError, match=text):
-                is_there(config, variant, 0)
+                is_there(tmp_path, 0, wanted)
     path.write_bytes(path.read_bytes()[:60])
     with pytest.raises(ValueError, match="is damaged: "):
-        is_there(config, variant, 0)
+        is_there(tmp_path, 0, wanted)
