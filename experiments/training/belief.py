@@ -224,6 +224,8 @@ def learn(config: Config, console: Console) -> Belief:
         OSError: an agent's file does not exist, or the folder cannot be made.
     """
     check_ranges(config)
+    if not config.agents:
+        raise ValueError("--agents are one or more, such as greedy mcts:1000")
     variant = parse_variant(config.game)
     encoding = variant.encoding_name(config.encoding)
     started = time.perf_counter()

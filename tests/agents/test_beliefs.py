@@ -150,6 +150,7 @@ def test_impossible_settings_of_learning(tmp_path) -> None:
         ({"game": "samurai_spirit"}, "in Samurai Spirit nobody holds a hand"),
         ({"share": 0.0}, "--share must be above 0, at most 1, not 0"),
         ({"agents": ("wizard",)}, "wizard"),
+        ({"agents": ()}, "--agents are one or more"),
     ):
         with pytest.raises(ValueError, match=text):
             learn(settings(tmp_path / "none", **changes), Console(quiet=True))
