@@ -35,6 +35,7 @@ from samurai_env.game_batch import GameBatch
 
 DEALS = 16  # played by a worker at a time
 HELD_OUT = 10  # one part in so many is held out
+LAYERS = ("first", "second")
 FORMS = {"observations": ("|i1", 2), "hands": ("|i1", 3), "unseen": ("|i1", 3)}
 
 
@@ -82,7 +83,8 @@ def play(task: Task) -> dict[str, np.ndarray]:
     """
     spec, encoding, names, share, part, seed = task
     variant = parse_variant(spec)
-    batch, agents, rng = GameBatch(variant), [make_agent(name, variant) for name in names], seeded(seed, part)
+    batch, agents = GameBatch(variant), [make_agent(name, variant) for name in names]
+    rng = np.random.default_rng((seed, part))
     seating = rng.integers(len(agents), size=(DEALS, variant.num_players))
     size = int(np.prod(variant.encoding(encoding).shape))
     states = batch.reset(rng.integers(2**62, size=DEALS))
@@ -104,11 +106,6 @@ def play(task: Task) -> dict[str, np.ndarray]:
         running = states["over"] == 0
         states, seating = states[running], seating[running]
     return {name: np.concatenate(rows) for name, rows in found.items()}
-
-
-def seeded(seed: int, part: int) -> np.random.Generator:
-    """The random numbers of a part."""
-    return np.random.default_rng((seed, part))
 
 
 class Positions:
@@ -173,9 +170,6 @@ class Net(nn.Module):
             for name in LAYERS
             for part in ("weight", "bias")
         }
-
-
-LAYERS = ("first", "second")
 
 
 @torch.no_grad()
