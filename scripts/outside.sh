@@ -4,7 +4,7 @@
 #
 #     scripts/outside.sh PYTHON NAME        such as: scripts/outside.sh python3 maskable_ppo
 #
-# The run is in runs/outside/NAME; some three hours of one core.
+# The run is in runs/outside/NAME; some two and a half hours of one core.
 set -eu
 cd "$(dirname "$0")/.."
 learner=$2

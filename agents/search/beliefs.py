@@ -2,7 +2,7 @@
 
 A determinization deals every hand that is possible with the same probability. Players do not keep all tiles alike, so
 a belief, a small network, reads what the seat to move sees and gives the odds of each kind for each of the others'
-hands; `experiments.train_belief` makes it. Its file is a .safetensors file with a card beside it.
+hands; `experiments.training.belief` makes it. Its file is a .safetensors file with a card beside it.
 """
 
 import hashlib

@@ -18,6 +18,7 @@ import torch
 from rich.console import Console
 from torch import nn
 
+from agents.arena import play_to_end
 from agents.registry import make_agent
 from agents.search.beliefs import LARGEST_LOGIT, Belief, hand_kinds, save_belief, shapes
 from agents.settings import Range
@@ -29,7 +30,7 @@ from experiments.common.provenance import commit, machine
 from experiments.common.ranges import Count, Seed, check_ranges
 from experiments.common.tasks import WorkerSettings
 from samurai_env import __version__, parse_variant
-from samurai_env.agent_api import decision_keys
+from samurai_env.agent_api import Agent
 from samurai_env.core.game import Variant
 from samurai_env.game_batch import GameBatch
 
@@ -73,6 +74,25 @@ class Config(WorkerSettings):
 Task = tuple[str, str, tuple[str, ...], float, int, int]  # spec, encoding, agents, share, part, seed
 
 
+class Watched:
+    """Plays as an agent, and keeps a share of the positions that it decides in.
+
+    Args:
+        agent: who plays.
+        share: of the positions.
+        rng: chooses them.
+        kept: states (decisions,), added here.
+    """
+
+    def __init__(self, agent: Agent, share: float, rng: np.random.Generator, kept: list[np.ndarray]) -> None:
+        self.agent, self.share, self.rng, self.kept = agent, share, rng, kept
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """See `samurai_env.agent_api.Agent.act`."""
+        self.kept.append(states[self.rng.random(len(states)) < self.share])
+        return self.agent.act(states, keys)
+
+
 def play(task: Task) -> dict[str, np.ndarray]:
     """Worker: decisions of some deals.
 
@@ -82,30 +102,18 @@ def play(task: Task) -> dict[str, np.ndarray]:
         unseen: the same, hand and supply together.
     """
     spec, encoding, names, share, part, seed = task
-    variant = parse_variant(spec)
-    batch, agents = GameBatch(variant), [make_agent(name, variant) for name in names]
-    rng = np.random.default_rng((seed, part))
+    variant, rng, kept = parse_variant(spec), np.random.default_rng((seed, part)), list[np.ndarray]()
+    agents = [Watched(make_agent(name, variant), share, rng, kept) for name in names]
     seating = rng.integers(len(agents), size=(DEALS, variant.num_players))
-    size = int(np.prod(variant.encoding(encoding).shape))
-    states = batch.reset(rng.integers(2**62, size=DEALS))
-    found: dict[str, list[np.ndarray]] = {name: [] for name in FORMS}
-    while len(states):
-        kept = states[rng.random(len(states)) < share]
-        others = (kept["seat"].astype(int)[:, None] + np.arange(1, variant.num_players)) % variant.num_players
-        found["observations"].append(batch.observe(kept, encoding=encoding).reshape(len(kept), size))
-        found["hands"].append(kept["hand"][np.arange(len(kept))[:, None], others])
-        found["unseen"].append(kept["unseen"][np.arange(len(kept))[:, None], others])
-        to_move = seating[np.arange(len(states)), states["seat"]]
-        actions = np.zeros(len(states), np.int64)
-        for number, agent in enumerate(agents):
-            rows = np.flatnonzero(to_move == number)
-            if len(rows):
-                keys = decision_keys(states["seed"][rows], states["steps"][rows], number)
-                actions[rows] = agent.act(states[rows], keys)
-        batch.step(states, actions)
-        running = states["over"] == 0
-        states, seating = states[running], seating[running]
-    return {name: np.concatenate(rows) for name, rows in found.items()}
+    play_to_end(variant, agents, seating, rng.integers(2**62, size=DEALS))
+    states = np.concatenate(kept)
+    others = (states["seat"].astype(int)[:, None] + np.arange(1, variant.num_players)) % variant.num_players
+    rows, size = np.arange(len(states))[:, None], int(np.prod(variant.encoding(encoding).shape))
+    return {
+        "observations": GameBatch(variant).observe(states, encoding=encoding).reshape(len(states), size),
+        "hands": states["hand"][rows, others],
+        "unseen": states["unseen"][rows, others],
+    }
 
 
 class Positions:
@@ -135,7 +143,7 @@ def log_likelihood(logits: torch.Tensor, hands: torch.Tensor, unseen: torch.Tens
     odds, sizes = logits.exp(), hands.sum(-1).long()
     ways = torch.zeros((*sizes.shape, int(sizes.max()) + 1))  # sums of products of odds, by the number of tiles chosen
     ways[..., 0] = 1.0
-    choices = torch.ones(sizes.shape)  # ways to take these kinds from what there is
+    choices = torch.zeros(sizes.shape)  # logarithm of the ways to take these kinds from what there is
     for kind in range(odds.shape[-1]):
         for copy in range(int(unseen[..., kind].max())):
             there = (unseen[..., kind] > copy)[..., None]
@@ -144,7 +152,7 @@ def log_likelihood(logits: torch.Tensor, hands: torch.Tensor, unseen: torch.Tens
         count, held = unseen[..., kind].float(), hands[..., kind].float()
         choices = choices + torch.lgamma(count + 1) - torch.lgamma(held + 1) - torch.lgamma(count - held + 1)
     total = ways.gather(-1, sizes[..., None])[..., 0]
-    return choices - 1.0 + (logits * hands).sum(-1) - total.log()
+    return choices + (logits * hands).sum(-1) - total.log()
 
 
 class Net(nn.Module):

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from agents.registry import make_agent
 from agents.search.beliefs import LARGEST_LOGIT, Belief, load_belief, save_belief, shapes
-from experiments.training.belief import Config, learn, log_likelihood
+from experiments.training.belief import Config, Net, learn, log_likelihood, play
 from samurai_env import make_variant
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.game import Variant
@@ -107,6 +107,21 @@ def test_files_that_are_no_belief_for_this_game(tmp_path) -> None:
     save_belief(belief, path, {})
     with pytest.raises(ValueError, match="numbers that are not finite"):
         load_belief(path, variant)
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_a_shipped_belief_knows_more_than_chance(players: int) -> None:
+    variant = make_variant("samurai", players)
+    belief = load_belief(Path(f"weights/beliefs/samurai-{players}"), variant)
+    found = play((variant.spec, belief.encoding, ("greedy",), 0.2, 0, 99))
+    net = Net(variant, belief.encoding, len(belief.tensors["first.bias"]))
+    tensors = {name: torch.from_numpy(tensor.T.copy()) for name, tensor in belief.tensors.items()}
+    net.load_state_dict(tensors)
+    hands, unseen = torch.from_numpy(found["hands"]), torch.from_numpy(found["unseen"])
+    with torch.no_grad():
+        logits = net(torch.from_numpy(found["observations"]))
+    known, alike = (log_likelihood(each, hands, unseen).mean() for each in (logits, torch.zeros_like(logits)))
+    assert known > alike + 1.5
 
 
 def test_settings_that_do_not_go_together() -> None:

@@ -48,8 +48,10 @@ def test_an_illegal_action_changes_nothing():
     env = RLlibEnv({"game": "samurai"})
     seen, _ = env.reset(seed=1)
     ((agent, before),) = seen.items()
+    kept = env._position.save()
     with pytest.raises(IllegalActionError):
         env.step({agent: int(before["action_mask"].argmin())})
+    assert env._position.save() == kept
     observed, _, terminated, _, _ = env.step({agent: int(before["action_mask"].argmax())})
     assert observed and not terminated["__all__"]
 
