@@ -10,7 +10,7 @@ positions computed so far; the same command resumes.
 
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -28,12 +28,11 @@ from agents.registry import make_agent
 from agents.settings import Range
 from experiments.common import parts
 from experiments.common.array_files import load_arrays
-from experiments.common.cli import GameSpec, command_line, progress_bar, run_program
-from experiments.common.provenance import commit, cpu_name
+from experiments.common.cli import GameSpec, progress_bar, run_program
 from experiments.common.ranges import Count, Seed, check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.training.init_network import random_play
-from samurai_env import __version__, parse_variant
+from samurai_env import parse_variant
 from samurai_env.agent_api import decision_keys
 from samurai_env.core.game import Variant
 from samurai_env.game_batch import GameBatch
@@ -238,18 +237,13 @@ def learn(config: Config, console: Console) -> PolicyValueNet:
     worth = {name: round(worth_of_choices(held_out, score, row, values), 4) for name, score in scores.items()}
     told = ", ".join(f"{value} by the {name}" for name, value in worth.items())
     console.print(f"{len(held_out):,} positions held out: choices are worth {told} more than chance")
-    settings = {**asdict(config), "run": str(config.run)}
-    del settings["processes"], settings["ray"]
-    notes = {
-        "command": command_line("experiments.distill_rollouts", WorkerSettings().given_to(config)),
-        "commit": commit(),
-        "version": __version__,
-        "machine": f"{cpu_name()}, {'Ray' if config.ray else f'{config.processes} processes'}",
-        "steps": len(learned) + len(held_out),
-        "seconds": round(time.perf_counter() - started, 1),
-        "worth_of_choices": worth,
-        "config": settings,
-    }
+    notes = parts.notes(
+        "experiments.distill_rollouts",
+        config,
+        len(learned) + len(held_out),
+        time.perf_counter() - started,
+        worth_of_choices=worth,
+    )
     save_network(net.eval(), config.run / "model.safetensors", notes)
     console.print(f"the network is {config.run / 'model.safetensors'}")
     return net

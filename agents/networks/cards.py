@@ -122,16 +122,31 @@ def read_weights(path: Path, expected: Callable[[NetworkConfig], dict[str, tuple
             f"{one_line(path.with_suffix('.json'), 100)} describes no network: {one_line(error, 150)}"
         ) from None
     data = path.read_bytes()
-    if card.sha256 not in (None, hashlib.sha256(data).hexdigest()):
-        raise ValueError(f"{one_line(path, 100)} is damaged or does not fit its card: its checksum is another")
+    check_weights(path, data, card.sha256, wanted)
+    return card, data
+
+
+def check_weights(path: Path, data: bytes, sha256: str | None, wanted: dict[str, tuple[int, ...]]) -> None:
+    """Hold the bytes of a .safetensors file against its card.
+
+    Args:
+        path: of the file, for errors.
+        data: what it holds.
+        sha256: the checksum on the card; None if it has none.
+        wanted: the shapes of its tensors by name.
+
+    Raises:
+        ValueError: a damaged or foreign file; the text says why.
+    """
     try:
+        if sha256 not in (None, hashlib.sha256(data).hexdigest()):
+            raise ValueError("its checksum is another")
         found = tensor_shapes(data)
         if other := [name for name in sorted(wanted.keys() | found) if wanted.get(name) != found.get(name)]:
             here, there = found.get(other[0], "missing"), wanted.get(other[0], "not wanted")
             raise ValueError(f"tensor {shown(other[0])} is {shown(here)}, the card says {shown(there)}")
     except ValueError as error:
         raise damaged(path, error) from None
-    return card, data
 
 
 def damaged(path: Path, error: Exception) -> ValueError:

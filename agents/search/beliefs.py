@@ -16,12 +16,12 @@ from msgspec import Meta, Struct
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from agents.networks.cards import CARD_BYTES, WIDEST, damaged, tensor_shapes
+from agents.networks.cards import CARD_BYTES, WIDEST, check_weights, damaged
 from agents.networks.paths import weights_file
 from samurai_env import parse_variant
 from samurai_env.core.game import Game, Variant
 from samurai_env.core.jit import bind
-from samurai_env.core.texts import one_line, shown
+from samurai_env.core.texts import one_line
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import in_form, read_json
 from samurai_env.game_batch import GameBatch
@@ -136,11 +136,8 @@ def load_belief(path: Path, variant: Variant) -> Belief:
     if (trained.game, trained.num_players) != (variant.game, variant.num_players):
         raise ValueError(f"the belief {one_line(path, 100)} is about {card.variant}, not {variant.spec}")
     data = path.read_bytes()
+    check_weights(path, data, card.sha256, wanted)
     try:
-        if hashlib.sha256(data).hexdigest() != card.sha256:
-            raise ValueError("its checksum is another")
-        if tensor_shapes(data) != wanted:
-            raise ValueError(f"its tensors are {shown(tensor_shapes(data), 200)}")
         tensors = {name: tensor.astype(np.float32) for name, tensor in load(data).items()}
     except (SafetensorError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise damaged(path, error) from None

@@ -2,15 +2,19 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
 
 from experiments.common.array_files import load_arrays, save_arrays
-from experiments.common.cli import progress_bar
+from experiments.common.cli import command_line, progress_bar
 from experiments.common.interrupts import Interrupt
+from experiments.common.provenance import commit, machine
 from experiments.common.tasks import Task, WorkerSettings, results
+from samurai_env import __version__
 from samurai_env.core.texts import shown
 
 
@@ -77,3 +81,28 @@ def gather(
             bar((before + number) * size, "")
     interrupt.end()
     return [part_file(run, part) for part in range(len(tasks))]
+
+
+def notes(program: str, config: Any, positions: int, seconds: float, **measured: Any) -> dict[str, Any]:
+    """The notes on the card of what was learned from positions.
+
+    Args:
+        program: the module.
+        config: its settings, a dataclass that is a `WorkerSettings` with a `run`; who did the work is left out.
+        positions: how many were gathered.
+        seconds: that the run took.
+        **measured: what is to be told of the result.
+    """
+    settings = {**asdict(config), "run": str(config.run)}
+    for name in vars(WorkerSettings()):
+        del settings[name]
+    return {
+        "command": command_line(program, WorkerSettings().given_to(config)),
+        "commit": commit(),
+        "version": __version__,
+        "machine": machine(),
+        "positions": positions,
+        "seconds": round(seconds, 1),
+        **measured,
+        "config": settings,
+    }

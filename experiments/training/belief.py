@@ -9,7 +9,7 @@ resumes.
 """
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -25,11 +25,10 @@ from agents.settings import Range
 from agents.spec import split_agent_specs
 from experiments.common import parts
 from experiments.common.array_files import load_arrays
-from experiments.common.cli import GameSpec, command_line, progress_bar, run_program
-from experiments.common.provenance import commit, machine
+from experiments.common.cli import GameSpec, progress_bar, run_program
 from experiments.common.ranges import Count, Seed, check_ranges
 from experiments.common.tasks import WorkerSettings
-from samurai_env import __version__, parse_variant
+from samurai_env import parse_variant
 from samurai_env.agent_api import Agent
 from samurai_env.core.game import Variant
 from samurai_env.game_batch import GameBatch
@@ -249,18 +248,13 @@ def learn(config: Config, console: Console) -> Belief:
         f"{len(held_out):,} positions held out: mean log-likelihood of a hand {by_net:.3f}, of equally likely hands "
         f"{alike:.3f}"
     )
-    settings = {**asdict(config), "run": str(config.run)}
-    del settings["processes"], settings["ray"]
-    notes = {
-        "command": command_line("experiments.training.belief", WorkerSettings().given_to(config)),
-        "commit": commit(),
-        "version": __version__,
-        "machine": machine(),
-        "positions": len(learned) + len(held_out),
-        "seconds": round(time.perf_counter() - started, 1),
-        "log_likelihood": {"belief": round(by_net, 4), "all hands alike": round(alike, 4)},
-        "config": settings,
-    }
+    notes = parts.notes(
+        "experiments.training.belief",
+        config,
+        len(learned) + len(held_out),
+        time.perf_counter() - started,
+        log_likelihood={"belief": round(by_net, 4), "all hands alike": round(alike, 4)},
+    )
     belief = Belief(variant, encoding, net.tensors())
     save_belief(belief, config.run / "model.safetensors", notes)
     console.print(f"the belief is {config.run / 'model.safetensors'}")

@@ -94,7 +94,7 @@ def test_files_that_are_no_belief_for_this_game(tmp_path) -> None:
         load_belief(path, variant)
     path.write_bytes(good)
     for change, text in (
-        ({"hidden": 9}, "is damaged or does not fit its card: its tensors are"),
+        ({"hidden": 9}, r"does not fit its card: tensor 'first.bias' is \(8,\), the card says \(9,\)"),
         ({"hidden": 0}, "describes no belief"),
         ({"encoding": "pictures"}, "describes no belief"),
         ({"variant": "chess"}, "describes no belief"),

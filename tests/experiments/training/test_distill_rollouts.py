@@ -44,7 +44,7 @@ def test_it_learns_what_actions_are_worth(learned):
     notes = json.loads((run / "model.json").read_text())["notes"]
     positions = Positions([part_file(run, part) for part in (1, 2)])
     features, values, row = positions.rows(torch.arange(len(positions)))
-    assert notes["steps"] > len(positions) > 1200
+    assert notes["positions"] > len(positions) > 1200
     assert values.isfinite().all()
     with torch.no_grad():
         found = 0.05 * logits(net, features, row)
@@ -60,7 +60,7 @@ def test_the_network_chooses_by_that_and_ppo_goes_on_from_it(learned, tmp_path):
     form = {"hidden": (16,), "action_width": 16, "heuristic_prior": True, "game": "samurai_card"}
     learner = train(small(tmp_path, **form, init_from=run, total_timesteps=256), QUIET)
     assert torch.isfinite(torch.cat([p.flatten() for p in learner.net.parameters()])).all()
-    assert learner.origin["steps"] > 1200
+    assert learner.origin["positions"] > 1200
 
 
 def test_values_are_learned_and_choices_stay_to_the_bit(learned, tmp_path):
