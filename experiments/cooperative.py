@@ -288,13 +288,17 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
     return wins
 
 
+def labelled(config: Config, label: str | None, cells: list[str]) -> list[str]:
+    """Cells of a line of a table, after its label if an option is varied."""
+    return cells if config.vary is None else [label or "", *cells]
+
+
 def tables(config: Config, wins: CooperativeResults) -> Iterator[tuple[str, list[int], list[str], list[list[str]]]]:
     """For each agent with results: its spec, the numbers of games of its entries, head and rows of its table."""
     played = variants(config)
     lines = list(dict.fromkeys(line for line, _ in played))
     columns = list(dict.fromkeys(n for _, n in played))
-    varied = [] if config.vary is None else [config.vary]
-    head = [*varied, *(f"{n} player{'s' if n > 1 else ''}" for n in columns)]
+    head = labelled(config, config.vary, [f"{n} player{'s' if n > 1 else ''}" for n in columns])
     for agent in dict.fromkeys(agent for agent, _ in wins.returns):
         found = {key: wins.rate(agent, variant) for key, variant in played.items()}
         counts = [rate[1] for rate in found.values() if rate]
@@ -303,8 +307,7 @@ def tables(config: Config, wins: CooperativeResults) -> Iterator[tuple[str, list
             for line in lines:
                 rates = [found[line, n] for n in columns]
                 if any(rates):
-                    cells = [str(rate[0]).strip() if rate else "" for rate in rates]
-                    rows.append([line, *cells] if varied else cells)
+                    rows.append(labelled(config, line, [str(rate[0]).strip() if rate else "" for rate in rates]))
             yield agent, counts, head, rows
 
 
@@ -314,13 +317,12 @@ def endings(config: Config, wins: CooperativeResults, agent: str) -> tuple[list[
     ways = list(dict.fromkeys(way for found in counts.values() for way in found))
     if not ways:
         return None
-    varied = [] if config.vary is None else [config.vary]
-    head = [*varied, "players", *(way.replace("_", " ") for way in ways)]
+    head = labelled(config, config.vary, ["players", *(way.replace("_", " ") for way in ways)])
     rows = []
     for (line, players), found in counts.items():
         if found:
-            cells = [str(players), *(f"{found.get(way, 0) / sum(found.values()):.1%}" for way in ways)]
-            rows.append([line, *cells] if varied else cells)
+            shares = (f"{found.get(way, 0) / sum(found.values()):.1%}" for way in ways)
+            rows.append(labelled(config, line, [str(players), *shares]))
     return head, rows
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from rich.console import Console
 
+from agents.spec import parse_agent_spec
 from experiments import cooperative, tournament
 from experiments.common.cli import run_program
 from experiments.common.interrupts import Interrupt
@@ -247,7 +248,8 @@ def cooperative_part(ladder: Ladder, folder: Path) -> str | None:
     number = "" if players is None else f", {players} players"
     parts = [f"## {game.title}{number}", "Games won with the agent in every seat, 95 % intervals."]
     for agent, counts, head, rows in cooperative.tables(config, wins):
-        parts += [f"`{agent}`, {span(counts)} games each:", table(head, rows)]
+        sees = " (sees all cards: a ceiling for honest agents)" if parse_agent_spec(agent).cheats else ""
+        parts += [f"`{agent}`{sees}, {span(counts)} games each:", table(head, rows)]
         if ended := cooperative.endings(config, wins, agent):
             parts += ["How they ended, where that was noted:", table(*ended)]
         cell = next(variant for variant in cooperative.variants(config).values() if wins.rate(agent, variant))
