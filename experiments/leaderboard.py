@@ -248,7 +248,8 @@ def cooperative_part(ladder: Ladder, folder: Path) -> str | None:
     number = "" if players is None else f", {players} players"
     parts = [f"## {game.title}{number}", "Games won with the agent in every seat, 95 % intervals."]
     for agent, counts, head, rows in cooperative.tables(config, wins):
-        sees = " (sees all cards: what this search wins where nothing is hidden)" if parse_agent_spec(agent).cheats else ""
+        cheats = parse_agent_spec(agent).cheats
+        sees = " (sees all cards: what this search wins where nothing is hidden)" if cheats else ""
         parts += [f"`{agent}`{sees}, {span(counts)} games each:", table(head, rows)]
         if ended := cooperative.endings(config, wins, agent):
             parts += ["How they ended, where that was noted:", table(*ended)]
