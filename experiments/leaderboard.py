@@ -184,7 +184,11 @@ def origin(ladder: Ladder, results: Results, standing: Standings) -> str:
         f"- Code: commit {', '.join(commits)}" + (" (+: with uncommitted changes)" if "+" in "".join(commits) else ""),
         "- Versions: " + ", ".join(f"{name} {number}" for name, number in results.origin["versions"].items()),
         f"- Machine: {'; '.join(machines)}. Seeds of the deals: {results.origin['deal_seeds']}",
-        *(f"- Network of `{spec}`: SHA-256 {digits}..." for spec, digits in results.networks.items()),
+        *(
+            f"- Network of `{spec}`: SHA-256 {digits}..."
+            for spec, digits in results.networks.items()
+            if spec in standing.agents
+        ),
     ]
     first, cells = standing.agents[0], [pair for pair in standing.shares if pair[0] != pair[1]]
     one, other = min(cells, key=lambda pair: (pair[0] != first, pair[1] != ANCHOR))
