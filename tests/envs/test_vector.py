@@ -225,9 +225,11 @@ def test_threads_sleep_and_wake(variant) -> None:
     env, choose = make(variant, 64, threads=2), Chooser(64)
     alone, observed = make(variant, 64), env.reset(seed=0)[0]
     alone.reset(seed=0)
-    for pause in (0.0, 0.05) * 10:
-        time.sleep(pause)
-        assert env._workers[0]._signals.asleep or pause == 0.0
+    for waits in (False, True) * 10:
+        end = time.monotonic() + 30.0
+        while waits and not env._workers[0]._signals.asleep:
+            assert time.monotonic() < end
+            time.sleep(0.001)
         actions = choose(observed["action_mask"])
         observed, rewards, *_ = env.step(actions)
         expected, same_rewards, *_ = alone.step(actions)

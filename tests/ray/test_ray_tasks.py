@@ -18,7 +18,7 @@ from experiments.common.tasks import WorkerSettings, results, results_in_order
 ray = pytest.importorskip("ray", reason="ray is not installed; make ray runs these tests with it")
 
 from experiments.common import ray_tasks  # noqa: E402
-from tests.ray.work import digest, divide, kill_once, large, never, where  # noqa: E402
+from tests.ray.work import digest, divide, kill_once, large, meet, never  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 RAY, HERE = WorkerSettings(processes=2, ray=True), WorkerSettings(processes=1, ray=False)
@@ -49,10 +49,10 @@ def test_results_are_those_of_processes_in_any_order(cluster):
     assert list(results_in_order(digest, tasks, RAY, never)) == expected
 
 
-def test_both_nodes_work_and_few_tasks_are_taken_ahead(cluster):
+def test_both_nodes_work_at_once_and_few_tasks_are_taken_ahead(cluster, tmp_path):
     taken, nodes = [], set()
-    tasks = (taken.append(number) or 0.1 for number in range(12))
-    for done, (_, node) in enumerate(results(where, tasks, RAY, never), 1):
+    tasks = (taken.append(number) or (str(tmp_path), number) for number in range(12))
+    for done, (_, node) in enumerate(results(meet, tasks, RAY, never), 1):
         nodes.add(node)
         assert len(taken) <= done + 3
     assert len(nodes) == 2
