@@ -3,6 +3,7 @@
 import torch
 
 from agents.networks.cards import read_card
+from experiments.common.memory import keep_freed_memory
 from experiments.training.config import Config
 from experiments.training.init_network import init_network
 from experiments.training.ppo import PPO
@@ -23,6 +24,7 @@ class Learner(PPO):
     """
 
     def __init__(self, config: Config) -> None:
+        keep_freed_memory()
         torch.manual_seed(config.seed)
         variant = parse_variant(config.game)
         net = init_network(config, variant, config.seed)

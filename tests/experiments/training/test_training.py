@@ -86,6 +86,28 @@ def test_advantages_of_one_game_by_hand(tmp_path):
     assert targets[2, 0].tolist() == pytest.approx([-1.0, 1.0])
 
 
+@pytest.mark.parametrize("imitates", [False, True])
+def test_a_minibatch_in_pieces_has_the_gradient_of_the_whole(imitates, tmp_path, monkeypatch):
+    expert = {"expert": "greedy", "imitation_steps": 1000} if imitates else {}
+    learner = Learner(small(tmp_path, device="cpu", precision="float32", **expert))
+    learner.collect()
+    own, returns = learner.advantages()
+    names = ["obs", "action_masks", "actions", "log_probs"] + ["expert_probs"] * imitates
+    rows = {name: getattr(learner.batch, name).flatten(0, 1) for name in names}
+    rows |= {"advantages": own.flatten(), "returns": returns.flatten(0, 1)}
+    found = []
+    for size in (len(rows["actions"]), 50, 1):  # in one piece, three and many
+        monkeypatch.setattr("experiments.training.ppo.CACHE_ROWS", size)
+        learner.net.zero_grad()
+        metrics = learner.backward(dict(rows), 0.1)
+        found.append((metrics, torch.cat([p.grad.flatten() for p in learner.net.parameters() if p.requires_grad])))
+    whole, gradient = found[0]
+    assert gradient.abs().max() > 1e-3
+    for metrics, other in found[1:]:
+        assert metrics == pytest.approx(whole, abs=1e-5)
+        assert torch.allclose(other, gradient, rtol=1e-4, atol=1e-6)
+
+
 def test_values_by_seat_and_back():
     relative = torch.tensor([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
     seats = torch.tensor([0, 1])
