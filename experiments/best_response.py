@@ -59,7 +59,7 @@ class Config:
     """Spec of the agent to be exploited."""
     game: GameSpec = "samurai"
     """The game with its number of players and options."""
-    total_timesteps: Count = 5_000_000
+    total_timesteps: Annotated[int, Range(1, 10**12)] = 5_000_000
     """Decisions that each exploiter learns from."""
     seeds: Annotated[int, Range(0, 100)] = 3
     """Exploiters to train, with the seeds 1, 2, ...; 0 for search alone."""
