@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
+from stable_baselines3.common.logger import Logger
 from torch import nn
 
 from experiments.outside.trials import (
@@ -54,6 +55,7 @@ def train(variant: Variant, settings: Settings, budget: Budget, folder: Path) ->
         seed=1 + budget.decisions,
         device="cpu",
     )
+    model.set_logger(Logger(None, []))  # else each call of learn makes an empty folder in /tmp
     path = folder / "state.pt"
     if path.exists():
         state = torch.load(path, weights_only=True)
