@@ -32,7 +32,7 @@ AGENTS = {
     "mcts": Entry("mcts:SIMULATIONS", "tree search over determinizations (ISMCTS)", ".search.mcts"),
     "flat_mc": Entry("flat_mc:SIMULATIONS", "Monte Carlo search of one decision", ".search.mcts", "make_flat"),
     "puct": Entry("puct:SIMULATIONS,net=PATH", "tree search with a network", ".search.puct"),
-    "ppo": Entry("ppo:PATH", "the most probable action by a network", ".networks.agent"),
+    "ppo": Entry("ppo:PATH", "an action by a network, the most probable or drawn", ".networks.agent"),
     "best": Entry("best[:SECONDSs]", "the strongest one measured that decides in this time", ".best"),
     "untrained": Entry("untrained", "a network with random weights, a control", ".networks.agent", "make_untrained"),
     "exec": Entry("exec:COMMAND", "a program in any language, over JSON lines", ".engine"),

@@ -91,18 +91,23 @@ def read_settings(spec: AgentSpec, settings: type[Settings], **defaults: Any) ->
 
     Args:
         spec: the spec.
-        settings: a dataclass; its first field is a number without which the agent does not play.
+        settings: a dataclass; its first field is a number or a path without which the agent does not play.
         defaults: in place of the dataclass's own.
 
     Raises:
-        ValueError: no number, an unknown setting, or a value out of its range.
+        ValueError: no number or path, an unknown setting, or a value out of its range.
     """
     types, first = field_types(settings), fields(settings)[0].name  # type: ignore[arg-type]
     values: dict[str, Any] = dict(defaults)
-    if not spec.argument or not re.fullmatch(r"[+-]?[0-9]{1,18}", spec.argument):
-        shown = spec.argument[:SHOWN]
-        raise ValueError(f"{spec.name} takes a number of {first}, as in {spec.name}:1000, not {shown!r}")
-    values[first] = int(spec.argument)
+    if types[first][0] is str:
+        if not spec.argument:
+            raise ValueError(f"{spec.name} takes the {first} of a network, as in {spec.name}:runs/first")
+        values[first] = spec.argument
+    else:
+        if not re.fullmatch(r"[+-]?[0-9]{1,18}", spec.argument):
+            shown = spec.argument[:SHOWN]
+            raise ValueError(f"{spec.name} takes a number of {first}, as in {spec.name}:1000, not {shown!r}")
+        values[first] = int(spec.argument)
     for key, text in spec.settings.items():
         if key not in types or key == first:
             known = ", ".join(name for name in types if name != first)

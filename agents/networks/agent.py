@@ -1,16 +1,19 @@
 """A trained network as an agent, by torch where it is installed, otherwise by NumPy."""
 
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 
 from agents.heuristics import ActionFeatures
 from agents.networks.cards import check_fits
 from agents.networks.config import NetworkConfig
-from agents.spec import AgentSpec, no_settings
+from agents.networks.sampling import sample_by_keys
+from agents.settings import Range, check_ranges
+from agents.spec import AgentSpec, no_settings, read_settings
 from samurai_env.core.checks import checked_games, checked_keys
 from samurai_env.core.game import Variant
 from samurai_env.game_batch import GameBatch
@@ -46,11 +49,37 @@ class Network(Protocol):
         ...
 
 
-class NetworkAgent:
-    """Takes the action of highest probability by a network."""
+@dataclass(frozen=True)
+class NetworkAgentConfig:
+    """Settings of an agent that is a network without search.
 
-    def __init__(self, variant: Variant, net: Network) -> None:
-        self.net = net
+    Attributes:
+        path: of the network, as for `weights_file`.
+        temperature: 0 for the most probable action, 1 to draw by the network's probabilities; between, to draw with
+            the probable ones more probable still.
+
+    Raises:
+        ValueError: a setting is out of its range.
+    """
+
+    path: str
+    temperature: Annotated[float, Range(0, 100)] = 0.0
+
+    def __post_init__(self) -> None:
+        check_ranges(self, "ppo")
+
+
+class NetworkAgent:
+    """Acts by a network's probabilities.
+
+    Args:
+        variant: what it plays.
+        net: the network.
+        temperature: see `NetworkAgentConfig`.
+    """
+
+    def __init__(self, variant: Variant, net: Network, temperature: float = 0.0) -> None:
+        self.net, self.temperature = net, temperature
         self.variant = variant
         self._batch = GameBatch(variant)
         self._features = ActionFeatures(variant) if net.config.heuristic_prior else None
@@ -77,8 +106,8 @@ class NetworkAgent:
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `samurai_env.agent_api.Agent.act`."""
         log_probs, _ = self.evaluate(states)
-        checked_keys(keys, len(log_probs))
-        return log_probs.argmax(1)
+        keys = checked_keys(keys, len(log_probs))
+        return sample_by_keys(log_probs, self.temperature, keys) if self.temperature else log_probs.argmax(1)
 
 
 def load_player(path: Path, variant: Variant, device: str = CPU) -> Network:
@@ -109,12 +138,11 @@ def make(variant: Variant, spec: AgentSpec) -> NetworkAgent:
     """Make the agent of `ppo:PATH`; the path is as for `weights_file`.
 
     Raises:
-        ValueError: no path, settings, or a network that is damaged or does not fit.
+        ValueError: no path, an unknown setting, or a network that is damaged or does not fit.
         FileNotFoundError: there is no such file.
     """
-    if not spec.argument or spec.settings:
-        raise ValueError("ppo takes the path of a network, as in ppo:runs/first/model.safetensors, and no settings")
-    return NetworkAgent(variant, load_player(Path(spec.argument), variant))
+    config = read_settings(spec, NetworkAgentConfig)
+    return NetworkAgent(variant, load_player(Path(config.path), variant), config.temperature)
 
 
 def make_untrained(variant: Variant, spec: AgentSpec) -> NetworkAgent:

@@ -24,6 +24,35 @@ def sample_each(probabilities, rng, actions):
     return -1
 
 
+@jit
+def sample_each_by_key(log_probs, temperature, keys, actions):
+    """Do the work of `sample_by_keys`."""
+    rng, weights = np.zeros(1, np.uint64), np.zeros(log_probs.shape[1])
+    for i in range(log_probs.shape[0]):
+        rng[0] = keys[i]
+        weights[:] = np.exp((log_probs[i] - log_probs[i].max()) / temperature)
+        rest = uniform(rng) * weights.sum()
+        for action in range(len(weights)):
+            if weights[action] > 0.0:
+                actions[i] = action  # the last of them, should rounding leave a rest
+                rest -= weights[action]
+                if rest < 0.0:
+                    break
+
+
+def sample_by_keys(log_probs: np.ndarray, temperature: float, keys: np.ndarray) -> np.ndarray:
+    """Sample an action for each row, int64 (batch,), with probabilities to the power of 1 / `temperature`.
+
+    Args:
+        log_probs: float32 (batch, actions); those of illegal actions are about -1e9.
+        temperature: above 0, at most 100.
+        keys: uint64 (batch,): the same row and key give the same action.
+    """
+    actions = np.zeros(len(log_probs), np.int64)
+    sample_each_by_key(log_probs, temperature, keys, actions)
+    return actions
+
+
 def sample(probabilities: np.ndarray, rng: np.ndarray, actions: np.ndarray) -> None:
     """Sample an action for each row; an action of probability 0 is never drawn.
 

@@ -256,6 +256,8 @@ def test_estimate_is_not_narrower_than_wilson():
         ("mcts:10,paranoid=7", "paranoid of a search must be from 0 to 1, not 7"),
         ("mcts:99999999999", "simulations of a search must be from 1 to 2147483647, not 99999999999"),
         ("ppo", "ppo takes the path of a network"),
+        ("ppo:weights/samurai-2,temp=1", "ppo has no setting 'temp'; it has temperature"),
+        ("ppo:weights/samurai-2,temperature=-1", "temperature of ppo must be from 0 to 100, not -1"),
         ("untrained:1", "takes no argument"),
         ("puct:200", "puct needs the path of a network, as in puct:200,net=runs/first"),
         ("mcts:10,c_puct=1,c_puct=2", "setting c_puct is given twice"),
@@ -269,6 +271,31 @@ def test_estimate_is_not_narrower_than_wilson():
 def test_bad_specs(spec, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         make_agent(spec, make_variant("samurai", 2))
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0])
+def test_a_policy_that_draws_follows_its_probabilities(temperature):
+    variant = make_variant("samurai", 2)
+    agent = make_agent(f"ppo:weights/samurai-2,temperature={temperature}", variant)
+    state = np.repeat(positions(variant, 1, 30), 20_000)
+    keys = np.random.default_rng(1).integers(2**63, size=len(state)).astype(np.uint64)
+    actions = agent.act(state, keys)
+    powers = np.exp(agent.evaluate(state[:1])[0][0].astype(float) / temperature)
+    wanted = powers / powers.sum()
+    found = np.bincount(actions, minlength=len(wanted)) / len(actions)
+    assert (wanted > 0.05).sum() > 1  # otherwise this shows nothing
+    assert np.abs(found - wanted).max() < 4 * 0.5 / len(state) ** 0.5
+    assert GameBatch(variant).legal_masks(state[:1])[0][np.unique(actions)].all()
+    assert np.array_equal(agent.act(state[70:75], keys[70:75]), actions[70:75])  # whatever else is in the batch
+
+
+def test_a_policy_that_hardly_draws_takes_the_most_probable_action():
+    variant = make_variant("samurai", 2)
+    states, keys = positions(variant, 50, 30), np.arange(50, dtype=np.uint64)
+    most_probable = make_agent("ppo:weights/samurai-2", variant).act(states, keys)
+    for temperature in (0, 1e-3, 1e-300):
+        drawn = make_agent(f"ppo:weights/samurai-2,temperature={temperature}", variant).act(states, keys)
+        assert np.array_equal(drawn, most_probable)
 
 
 def test_network_files_that_are_missing_damaged_or_foreign(tmp_path):
