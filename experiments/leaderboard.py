@@ -185,7 +185,7 @@ def origin(ladder: Ladder, results: Results, standing: Standings) -> str:
         "- Versions: " + ", ".join(f"{name} {number}" for name, number in results.origin["versions"].items()),
         f"- Machine: {'; '.join(machines)}. Seeds of the deals: {results.origin['deal_seeds']}",
         *(
-            f"- Network of `{spec}`: SHA-256 {digits}..."
+            f"- File of `{spec}`: SHA-256 {digits}..."
             for spec, digits in results.networks.items()
             if spec in standing.agents
         ),

@@ -3,22 +3,28 @@
 import numpy as np
 
 from samurai_env.core.checks import checked_array, checked_buffer
-from samurai_env.core.jit import jit
+from samurai_env.core.jit import inlined, jit
 from samurai_env.core.rng import uniform
+
+
+@inlined
+def action_at(weights, rest):
+    """The action in whose share of the weights, laid end to end, `rest` falls; -1 if all are 0."""
+    found = -1
+    for action in range(weights.shape[0]):
+        if weights[action] > 0.0:
+            found = action  # the last of them, should rounding leave a rest
+            rest -= weights[action]
+            if rest < 0.0:
+                break
+    return found
 
 
 @jit
 def sample_each(probabilities, rng, actions):
     """Do the work of `sample`; the first row without a possible action, or -1."""
     for i in range(probabilities.shape[0]):
-        rest = uniform(rng)
-        actions[i] = -1
-        for action in range(probabilities.shape[1]):
-            if probabilities[i, action] > 0.0:
-                actions[i] = action  # the last of them, should rounding leave a rest
-                rest -= probabilities[i, action]
-                if rest < 0.0:
-                    break
+        actions[i] = action_at(probabilities[i], uniform(rng))
         if actions[i] < 0:
             return i
     return -1
@@ -31,13 +37,7 @@ def sample_each_by_key(log_probs, temperature, keys, actions):
     for i in range(log_probs.shape[0]):
         rng[0] = keys[i]
         weights[:] = np.exp((log_probs[i] - log_probs[i].max()) / temperature)
-        rest = uniform(rng) * weights.sum()
-        for action in range(len(weights)):
-            if weights[action] > 0.0:
-                actions[i] = action  # the last of them, should rounding leave a rest
-                rest -= weights[action]
-                if rest < 0.0:
-                    break
+        actions[i] = action_at(weights, uniform(rng) * weights.sum())
 
 
 def sample_by_keys(log_probs: np.ndarray, temperature: float, keys: np.ndarray) -> np.ndarray:

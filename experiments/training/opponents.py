@@ -77,7 +77,7 @@ class Expert:
     """An agent to imitate, by the probability with which it takes each action.
 
     A search gives its visit counts (expert iteration, Anthony et al., 2017), squared, since it visits every action a
-    little; a network its probabilities; any other agent its choice.
+    little; a network its probabilities; any other agent, such as a network that draws, its choice.
 
     Attributes:
         steps: decisions of the run in which it is imitated.
@@ -109,7 +109,7 @@ class Expert:
         return np.concatenate(actions), np.concatenate(probs)
 
     def _probabilities(self, agent: Agent, states: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if isinstance(agent, NetworkAgent):
+        if isinstance(agent, NetworkAgent) and not agent.temperature:
             probs = np.exp(agent.evaluate(states)[0])
             return probs.argmax(1), probs
         if not isinstance(agent, (MCTSAgent, PUCTAgent)):

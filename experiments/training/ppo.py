@@ -265,13 +265,16 @@ class PPO:
         }
 
     def backward(self, part: dict[str, torch.Tensor], ent_coef: float) -> dict[str, float]:
-        """Compute the gradient of a minibatch, and the metrics; see `loss`, which need not know of other rows.
+        """Compute the gradient of a minibatch, and the metrics.
 
-        On a CPU it is the sum over a few rows at a time: with thousands, every layer's output is new memory far from
-        the processor, and takes two to three times as long.
+        On a CPU it is the sum over a few rows at a time: what the layers make of thousands does not stay in its cache.
+
+        Args:
+            part: as for `loss`, with advantages that are not normalised yet.
+            ent_coef: weight of the entropy bonus.
         """
         advantages, rows = part["advantages"], len(part["advantages"])
-        part["advantages"] = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        part = part | {"advantages": (advantages - advantages.mean()) / (advantages.std() + 1e-8)}
         pieces = -(-rows // CACHE_ROWS) if self.settings.device == "cpu" else 1
         split = {name: tensor.tensor_split(pieces) for name, tensor in part.items()}
         means: dict[str, float] = {}

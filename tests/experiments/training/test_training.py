@@ -99,7 +99,7 @@ def test_a_minibatch_in_pieces_has_the_gradient_of_the_whole(imitates, tmp_path,
     for size in (len(rows["actions"]), 50, 1):  # in one piece, three and many
         monkeypatch.setattr("experiments.training.ppo.CACHE_ROWS", size)
         learner.net.zero_grad()
-        metrics = learner.backward(dict(rows), 0.1)
+        metrics = learner.backward(rows, 0.1)
         found.append((metrics, torch.cat([p.grad.flatten() for p in learner.net.parameters() if p.requires_grad])))
     whole, gradient = found[0]
     assert gradient.abs().max() > 1e-3
@@ -130,6 +130,17 @@ def test_same_seed_same_network_and_resume_goes_on_exactly(tmp_path):
     resumed = train(small(tmp_path / "halves", total_timesteps=4 * steps, resume=True), console)
     assert resumed.updates == 4
     assert torch.equal(weights(straight), weights(resumed))
+
+
+def test_a_network_that_draws_is_imitated_in_what_it_draws(tmp_path):
+    spec = "ppo:weights/samurai-2,temperature=1"
+    learner = Learner(small(tmp_path, expert=spec, imitation_steps=1000))
+    states = learner.env.states.copy()
+    keys = decision_keys(states["seed"], states["steps"], 0)
+    wanted, probs = learner.expert.decide(states, keys)
+    assert wanted.tolist() == make_agent(spec, learner.variant).act(states, keys).tolist()
+    assert wanted.tolist() != make_agent("ppo:weights/samurai-2", learner.variant).act(states, keys).tolist()
+    assert (probs.sum(1) == 1).all() and (probs.argmax(1) == wanted).all() and probs.max() == 1
 
 
 def test_imitation_learns_the_experts_choice_and_then_stops(tmp_path):
