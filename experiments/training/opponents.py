@@ -145,25 +145,19 @@ class Opponents:
         if self.past:
             self.past.draw(self.seed, number)
 
-    def play(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """Write the opponents' decisions into `actions`.
-
-        Args:
-            states: states (games,).
-            actions: int64 (games,), in and out.
-
-        Returns:
-            bool (games,): an opponent decides here. The network's seat in a game follows from the deal.
-        """
-        games = np.arange(len(states))
+    def decides(self, states: np.ndarray) -> np.ndarray:
+        """Whether an opponent decides, bool (games,), in states (games,); the network's seat follows from the deal."""
         home = (states["seed"] % np.uint64(self.num_players)).astype(np.int64)
-        theirs = (games < round(self.share * len(games))) & (states["seat"] != home)
+        return (np.arange(len(states)) < round(self.share * len(states))) & (states["seat"] != home)
+
+    def play(self, states: np.ndarray, actions: np.ndarray) -> None:
+        """Write the opponents' decisions in states (games,) into `actions`, int64 (games,)."""
+        theirs, turn = self.decides(states), np.arange(len(states)) % len(self.agents)
         for number, agent in enumerate(self.agents):
-            rows = np.flatnonzero(theirs & (games % len(self.agents) == number))
+            rows = np.flatnonzero(theirs & (turn == number))
             if len(rows):
                 now = states[rows]
                 actions[rows] = agent.act(now, decision_keys(now["seed"], now["steps"], 1 + number))
-        return theirs
 
     def end_update(self, net: PolicyValueNet, done: int, total: int) -> None:
         """Keep a copy of the network whenever another part of the run is over."""

@@ -70,7 +70,7 @@ class PPOSettings:
 
 @dataclass
 class Batch:
-    """A rollout: T decisions in each of N games."""
+    """A rollout: T decisions in each of N games. Of decisions that are an opponent's, only the outcome is entered."""
 
     obs: torch.Tensor  # int8 (T, N, ...)
     action_masks: torch.Tensor  # int8 (T, N, actions)
@@ -82,7 +82,7 @@ class Batch:
     rewards: torch.Tensor  # float32 (T, N, players), by seat
     dones: torch.Tensor  # bool (T, N)
     seats: torch.Tensor  # int64 (T, N)
-    train_mask: torch.Tensor  # bool (T, N): the network or its expert decided, no opponent
+    own: torch.Tensor  # bool (T + 1, N): the network or its expert decides, no opponent
     imitating: bool = False  # the actions are the expert's
 
 
@@ -144,7 +144,7 @@ class PPO:
                 rewards=torch.zeros((*size, players)),
                 dones=torch.zeros(size, dtype=torch.bool),
                 seats=torch.zeros(size, dtype=torch.int64),
-                train_mask=torch.ones(size, dtype=torch.bool),
+                own=torch.ones((size[0] + 1, size[1]), dtype=torch.bool),
             )
 
     @property
@@ -164,68 +164,99 @@ class PPO:
         if self.opponents:
             self.opponents.start_rollout(self.updates)
         for t in range(self.settings.num_steps):
-            log_probs = self._predict(t)
-            actions = np.empty(env.num_envs, np.int64)
-            sample(np.exp(log_probs.cpu().numpy()), self.rng, actions)  # torch takes 20 times as long for MASKED
-            played = actions
-            if batch.imitating:
-                assert self.expert is not None
-                assert batch.expert_probs is not None
-                keys = decision_keys(env.states["seed"], env.states["steps"], 0)
-                actions, probs = self.expert.decide(env.states, keys)
-                batch.expert_probs[t] = torch.from_numpy(probs)
-                played = np.where(keys & np.uint64(1), played, actions)
-            batch.actions[t] = torch.from_numpy(actions)
-            batch.log_probs[t] = log_probs.gather(1, batch.actions[t][:, None])[:, 0]
-            if self.opponents:
-                batch.train_mask[t] = torch.from_numpy(~self.opponents.play(env.states, played))
-            self.next_obs, _, terminated, truncated, info = env.step(played)
+            self.next_obs, _, terminated, truncated, info = env.step(self._decide(t))
             dones = terminated | truncated  # after either the observation is of another game
             self.next_seats = info["seat"]
             batch.rewards[t] = torch.from_numpy(info["rewards"])
             batch.dones[t] = torch.from_numpy(dones)
             self.games += int(dones.sum())
-        self._predict(self.settings.num_steps)  # values after the last decision
+        end = self.settings.num_steps
+        self._predict(end, self._own_rows(end))  # values after the last decision
         self.steps += self.settings.num_steps * self.settings.num_envs
 
-    def _predict(self, t: int) -> torch.Tensor:
-        """Enter the network's inputs and values at decision `t`; its log-probabilities, float32 (N, actions)."""
+    def _own_rows(self, t: int) -> np.ndarray | slice:
+        """Note whose decision `t` is; the games in which it is the network's."""
+        if not self.opponents:
+            return slice(None)
+        own = ~self.opponents.decides(self.env.states)
+        self.batch.own[t] = torch.from_numpy(own)
+        return np.flatnonzero(own)
+
+    def _decide(self, t: int) -> np.ndarray:
+        """Decide in every game and enter the network's decisions; the actions to play, int64 (N,)."""
+        batch, states = self.batch, self.env.states
+        played = np.empty(self.env.num_envs, np.int64)
+        rows = self._own_rows(t)
+        if self.opponents:
+            self.opponents.play(states, played)
+        actions = np.empty(len(played[rows]), np.int64)
+        if not len(actions):
+            return played
+        log_probs = self._predict(t, rows)
+        sample(np.exp(log_probs.cpu().numpy()), self.rng, actions)  # torch takes 20 times as long for MASKED
+        played[rows] = actions
+        if batch.imitating:
+            assert self.expert is not None
+            assert batch.expert_probs is not None
+            ours = states[rows]
+            keys = decision_keys(ours["seed"], ours["steps"], 0)
+            theirs, probs = self.expert.decide(ours, keys)
+            batch.expert_probs[t, rows] = torch.from_numpy(probs).to(batch.expert_probs)
+            played[rows] = np.where(keys & np.uint64(1), actions, theirs)
+            actions = theirs
+        chosen = torch.from_numpy(actions).to(batch.actions.device)
+        batch.actions[t, rows] = chosen
+        batch.log_probs[t, rows] = log_probs.gather(1, chosen[:, None])[:, 0]
+        return played
+
+    def _predict(self, t: int, rows: np.ndarray | slice) -> torch.Tensor:
+        """Enter the network's inputs and values at decision `t` of these games; its log-probabilities (N, actions)."""
         batch = self.batch
         arrays = {
-            "obs": self.next_obs["observation"],
-            "action_masks": self.next_obs["action_mask"],
+            "obs": self.next_obs["observation"][rows],
+            "action_masks": self.next_obs["action_mask"][rows],
         }
         if self._features:
-            arrays["action_features"] = self._features.compute(self.env.states)[:, :, : self._num_features]
+            arrays["action_features"] = self._features.compute(self.env.states[rows])[:, :, : self._num_features]
         inputs = {name: torch.from_numpy(array).to(self.settings.device) for name, array in arrays.items()}
-        seats = torch.from_numpy(self.next_seats).long().to(self.settings.device)
+        seats = torch.from_numpy(self.next_seats[rows]).long().to(self.settings.device)
         with self.autocast:
             log_probs, values = self.net(*inputs.values())
-        batch.values[t] = turn_seats(values, seats, -1)
+        batch.values[t, rows] = turn_seats(values, seats, -1)
         if t < self.settings.num_steps:
-            batch.seats[t] = seats
+            batch.seats[t, rows] = seats
             for name, tensor in inputs.items():
-                getattr(batch, name)[t] = tensor
+                getattr(batch, name)[t, rows] = tensor
         return log_probs
 
     # ---------------------------------------------------------------- advantages
 
-    def advantages(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Estimate generalised advantages (GAE: Schulman et al., 2016), undiscounted.
+    def advantages(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Estimate generalised advantages (GAE: Schulman et al., 2016), undiscounted, of the network's own decisions.
 
-        delta_t = r_t + V(s_t+1) - V(s_t) and A_t = delta_t + lambda * A_t+1; nothing follows the end of a game.
+        delta_t = r_t + V(s_t+1) - V(s_t) and A_t = delta_t + lambda * A_t+1; nothing follows the end of a game. To the
+        network opponents are part of the game: their decisions are no steps, and it does not value what they see. So
+        where the rollout ends before an opponent's decision, the network's last one has no target; it bootstraps those
+        before it.
 
         Returns:
-            Advantages of the seats to move, float32 (T, N), and returns, float32 (T, N, players), seat to move first.
+            Advantages of the seats to move, float32 (T, N); returns, float32 (T, N, players), seat to move first; which
+            decisions have them, bool (T, N).
         """
         batch, gae_lambda = self.batch, self.settings.gae_lambda
-        advantages, last = torch.zeros_like(batch.rewards), torch.zeros_like(batch.rewards[0])
+        advantages, valid = torch.zeros_like(batch.rewards), batch.own[:-1].clone()
+        value, last, unknown = batch.values[-1], torch.zeros_like(batch.rewards[0]), ~batch.own[-1]
         for t in reversed(range(len(advantages))):
-            nonterminal = (~batch.dones[t]).float()[:, None]
-            delta = batch.rewards[t] + nonterminal * batch.values[t + 1] - batch.values[t]
-            advantages[t] = last = delta + gae_lambda * nonterminal * last
-        own = advantages.gather(2, batch.seats[..., None])[..., 0]
-        return own, turn_seats(advantages + batch.values[:-1], batch.seats, 1)
+            own, nonterminal = batch.own[t], (~batch.dones[t]).float()[:, None]
+            unknown = unknown & ~batch.dones[t]
+            valid[t] &= ~unknown
+            ahead, last = batch.rewards[t] + nonterminal * value, nonterminal * last
+            advantages[t] = ahead - batch.values[t] + gae_lambda * last
+            last = torch.where(valid[t][:, None], advantages[t], last)
+            value = torch.where(own[:, None], batch.values[t], ahead)
+            unknown &= ~own
+        own_advantages = advantages.gather(2, batch.seats[..., None])[..., 0]
+        return own_advantages, turn_seats(advantages + batch.values[:-1], batch.seats, 1), valid
 
     # ---------------------------------------------------------------- loss
 
@@ -293,14 +324,18 @@ class PPO:
         return self.steps, self.settings.total_timesteps
 
     def update(self) -> dict[str, float]:
-        """Learn from the rollout; the means of the metrics."""
+        """Learn from the rollout; the means of the metrics.
+
+        Raises:
+            ValueError: opponents made all decisions but the last one of each game that has not ended.
+        """
         settings, batch = self.settings, self.batch
         done, total = self.length()
         fraction = min(1.0, done / total)
         for group in self.optimizer.param_groups:
             group["lr"] = group["lr_scale"] * settings.learning_rate * (1.0 - 0.9 * fraction)
         ent_coef = settings.ent_coef * (1.0 - 0.8 * fraction)
-        advantages, returns = self.advantages()
+        advantages, returns, valid = self.advantages()
         flat = {name: getattr(batch, name).flatten(0, 1) for name in ("obs", "action_masks", "actions", "log_probs")}
         flat |= {"advantages": advantages.flatten(), "returns": returns.flatten(0, 1)}
         if batch.action_features is not None:
@@ -308,7 +343,7 @@ class PPO:
         if batch.imitating and batch.expert_probs is not None:
             flat["expert_probs"] = batch.expert_probs.flatten(0, 1)
         found: list[dict[str, float]] = []
-        for rows in self._minibatches():
+        for rows in self._minibatches(valid):
             self.optimizer.zero_grad(set_to_none=True)
             metrics = self.backward({name: tensor[rows] for name, tensor in flat.items()}, ent_coef)
             torch.nn.utils.clip_grad_norm_(self.net.parameters(), settings.max_grad_norm)
@@ -319,15 +354,20 @@ class PPO:
         if self.opponents:
             self.opponents.end_update(self.mean_net, *self.length())
         means = {name: sum(metrics[name] for metrics in found) / len(found) for name in found[0]}
-        predicted = turn_seats(batch.values[:-1], batch.seats, 1)
+        returns, predicted = returns[valid], turn_seats(batch.values[:-1], batch.seats, 1)[valid]
         means["explained_variance"] = float(1.0 - (returns - predicted).var() / returns.var().clamp_min(1e-8))
         if self.net.config.heuristic_prior:
             means["prior_weight"] = self.net.prior_weight.item()
         return means
 
-    def _minibatches(self) -> Iterator[torch.Tensor]:
-        """Shuffled rows of the flattened batch, all that are trained on in each epoch."""
-        rows = self.batch.train_mask.flatten().nonzero()[:, 0]
+    def _minibatches(self, valid: torch.Tensor) -> Iterator[torch.Tensor]:
+        """Shuffled rows of the flattened batch, in each epoch all that are valid."""
+        rows = valid.flatten().nonzero()[:, 0]
+        if not len(rows):
+            raise ValueError(
+                f"in {self.settings.num_steps} steps of a game no decision of the network has a result: use a larger "
+                "--num-steps or a smaller --opponent-share"
+            )
         parts = max(1, round(len(rows) / self.settings.minibatch_size))  # of about equal size: one row has no deviation
         for _ in range(self.settings.update_epochs):
             order = torch.randperm(len(rows), generator=self.shuffler).to(rows.device)

@@ -76,7 +76,7 @@ def test_advantages_of_one_game_by_hand(tmp_path):
     batch.dones[:, 0] = torch.tensor([False, False, True, False])
     batch.rewards[2, 0] = torch.tensor([1.0, -1.0])
     batch.values[:, 0] = torch.tensor([[0.2, -0.2], [0.4, -0.4], [0.0, 0.0], [0.1, -0.1], [0.3, -0.3]])
-    own, targets = learner.advantages()
+    own, targets, valid = learner.advantages()
     third = -1.0 - 0.0  # seat 1 loses; nothing follows the end
     second = (0.0 + 0.4) + 0.5 * third
     first = (0.4 - 0.2) + 0.5 * ((0.0 - 0.4) + 0.5 * 1.0)
@@ -84,6 +84,29 @@ def test_advantages_of_one_game_by_hand(tmp_path):
     assert own[:, 0].tolist() == pytest.approx([first, second, third, last])
     # Targets are seat-relative: the decider's first.
     assert targets[2, 0].tolist() == pytest.approx([-1.0, 1.0])
+    assert valid.all()
+
+
+def test_advantages_between_decisions_of_opponents_by_hand(tmp_path):
+    learner = Learner(small(tmp_path, num_envs=1, num_steps=7, gae_lambda=0.5, opponents=("random",)))
+    batch = learner.batch
+    batch.own[:, 0] = torch.tensor([True, False, True, False, True, True, False, False])
+    batch.seats[:, 0] = torch.tensor([0, 1, 0, 1, 1, 1, 0])
+    batch.dones[3, 0] = True
+    batch.rewards[1:4, 0] = torch.tensor([[0.5, -0.5], [0.25, -0.25], [-1.0, 1.0]])
+    nan = [float("nan")] * 2  # of decisions that the network did not look at
+    batch.values[:, 0] = torch.tensor([[0.2, -0.2], nan, [0.4, -0.4], nan, [-0.1, 0.1], [0.3, -0.3], nan, nan])
+    own, targets, valid = learner.advantages()
+    second = (0.25 - 1.0) - 0.4  # what the opponent's reply brings; nothing follows the end
+    first = (0.5 + 0.4 - 0.2) + 0.5 * second
+    third = -0.3 - 0.1  # bootstrapped by the last own decision, which has no target: an opponent comes next
+    assert valid[:, 0].tolist() == [True, False, True, False, True, False, False]
+    assert own[valid].tolist() == pytest.approx([first, second, third])
+    assert targets[valid].tolist() == [
+        pytest.approx([0.2 + first, -0.2 - first]),
+        pytest.approx([0.4 + second, -0.4 - second]),
+        pytest.approx([0.1 + third, -0.1 - third]),
+    ]
 
 
 @pytest.mark.parametrize("imitates", [False, True])
@@ -91,7 +114,7 @@ def test_a_minibatch_in_pieces_has_the_gradient_of_the_whole(imitates, tmp_path,
     expert = {"expert": "greedy", "imitation_steps": 1000} if imitates else {}
     learner = Learner(small(tmp_path, device="cpu", precision="float32", **expert))
     learner.collect()
-    own, returns = learner.advantages()
+    own, returns, _ = learner.advantages()
     names = ["obs", "action_masks", "actions", "log_probs"] + ["expert_probs"] * imitates
     rows = {name: getattr(learner.batch, name).flatten(0, 1) for name in names}
     rows |= {"advantages": own.flatten(), "returns": returns.flatten(0, 1)}
@@ -247,7 +270,7 @@ def test_past_selves_are_kept_through_the_run_and_drawn(tmp_path):
     for number in range(4):
         assert len(learner.opponents.past.nets) == 1 + number
         learner.collect()
-        assert not learner.batch.train_mask.all()
+        assert not learner.batch.own.all()
         learner.update()
     assert all(torch.equal(learner.opponents.past.nets[0][name], first[name]) for name in first)
     drawn = [learner.opponents.past.draw(seed, number) for seed in (1, 2) for number in range(50)]
@@ -325,15 +348,28 @@ def test_decisions_of_opponents_are_played_by_them_and_not_learned(players, tmp_
     for _ in range(2):
         states, moves = learner.env.states.copy(), np.full(8, -1)
         wanted = greedy.act(states, decision_keys(states["seed"], states["steps"], 1))
-        theirs = learner.opponents.play(learner.env.states, moves)
+        theirs = learner.opponents.decides(learner.env.states)
+        learner.opponents.play(learner.env.states, moves)
         assert theirs.tolist() == [g < 6 and states["seat"][g] != states["seed"][g] % players for g in range(8)]
         for g in range(8):
             assert moves[g] == wanted[g] if theirs[g] and g % 2 == 0 else (moves[g] >= 0) == theirs[g]
         learner.collect()
-        assert learner.batch.train_mask[0].tolist() == (~theirs).tolist()
-        rows = torch.cat(list(learner._minibatches()))
-        assert learner.batch.train_mask.flatten()[rows].all()
-        assert len(rows) == learner.config.update_epochs * int(learner.batch.train_mask.sum())
+        assert learner.batch.own[0].tolist() == (~theirs).tolist()
+        valid = learner.advantages()[2]
+        assert not (valid & ~learner.batch.own[:-1]).any()
+        assert int((learner.batch.own[:-1] & ~valid).sum()) <= 6  # the last of a game with opponents
+        rows = torch.cat(list(learner._minibatches(valid)))
+        assert valid.flatten()[rows].all()
+        assert len(rows) == learner.config.update_epochs * int(valid.sum())
+        learner.update()
+
+
+def test_a_rollout_of_opponents_alone_is_refused(tmp_path):
+    learner = Learner(small(tmp_path, num_envs=1, num_steps=1, opponents=("greedy",), opponent_share=1.0))
+    learner.collect()
+    learner.batch.own[1] = False  # an opponent is to move
+    with pytest.raises(ValueError, match="in 1 steps of a game no decision of the network has a result: use a larger"):
+        learner.update()
 
 
 @pytest.mark.parametrize("encoding", ["flat", "tokens"])
