@@ -60,7 +60,7 @@ class Config:
     game: GameSpec = "samurai"
     """The game with its number of players and options."""
     total_timesteps: Annotated[int, Range(1, 10**12)] = 5_000_000
-    """Decisions that each exploiter learns from."""
+    """Decisions in the games from which each exploiter learns, those of the target included."""
     seeds: Annotated[int, Range(0, 100)] = 3
     """Exploiters to train, with the seeds 1, 2, ...; 0 for search alone."""
     agents: tuple[str, ...] = ("mcts:1000",)

@@ -34,7 +34,7 @@ class PPOSettings:
     """Settings of the algorithm."""
 
     total_timesteps: Annotated[int, Range(1, 10**12)] = 3_000_000
-    """Decisions to learn from, over all games; the last update may go beyond."""
+    """Decisions in all games, those of opponents included; the last update may go beyond."""
     num_envs: Count = 256
     """Games played at once."""
     num_steps: Count = 128
@@ -171,7 +171,9 @@ class PPO:
             batch.dones[t] = torch.from_numpy(dones)
             self.games += int(dones.sum())
         end = self.settings.num_steps
-        self._predict(end, self._own_rows(end))  # values after the last decision
+        rows = self._own_rows(end)
+        if batch.own[end].any():
+            self._predict(end, rows)  # values after the last decision
         self.steps += self.settings.num_steps * self.settings.num_envs
 
     def _own_rows(self, t: int) -> np.ndarray | slice:
@@ -189,10 +191,10 @@ class PPO:
         rows = self._own_rows(t)
         if self.opponents:
             self.opponents.play(states, played)
-        actions = np.empty(len(played[rows]), np.int64)
-        if not len(actions):
+        if not batch.own[t].any():
             return played
         log_probs = self._predict(t, rows)
+        actions = np.empty(len(log_probs), np.int64)
         sample(np.exp(log_probs.cpu().numpy()), self.rng, actions)  # torch takes 20 times as long for MASKED
         played[rows] = actions
         if batch.imitating:

@@ -364,6 +364,16 @@ def test_decisions_of_opponents_are_played_by_them_and_not_learned(players, tmp_
         learner.update()
 
 
+@pytest.mark.parametrize("game", ["samurai", "samurai_card"])
+def test_where_opponents_decide_in_all_games_no_network_is_asked(game, tmp_path, monkeypatch):
+    learner = Learner(small(tmp_path, game=game, graph_width=8, opponents=("greedy",), opponent_share=1.0))
+    asked = []
+    monkeypatch.setattr(learner.opponents, "decides", lambda states: np.ones(len(states), bool))
+    monkeypatch.setattr(learner, "_predict", lambda *args: asked.append(args))
+    learner.collect()
+    assert not asked and not learner.batch.own.any()
+
+
 def test_a_rollout_of_opponents_alone_is_refused(tmp_path):
     learner = Learner(small(tmp_path, num_envs=1, num_steps=1, opponents=("greedy",), opponent_share=1.0))
     learner.collect()
