@@ -44,7 +44,7 @@ rollout: Any = None
 
 @dataclass(frozen=True)
 class MCTSConfig:
-    """Settings of a search; docs/background/research_log.md has what was measured around the defaults.
+    """Settings of a search; what was measured: docs/background/research_log/search.md.
 
     Attributes:
         simulations: simulations a decision.

@@ -54,7 +54,7 @@ LEAST_PRIOR = 1e-6  # above 0, which marks an action that the network was not as
 
 @dataclass(frozen=True)
 class PUCTConfig:
-    """Settings of a search with a network; docs/background/research_log.md has what was measured around the defaults.
+    """Settings of a search with a network; what was measured: docs/background/research_log/search.md.
 
     Attributes:
         simulations: simulations a decision.

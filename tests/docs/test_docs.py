@@ -178,7 +178,7 @@ def test_damaged_results_are_refused(tmp_path: Path) -> None:
 def test_files_that_the_pages_name_exist() -> None:
     named = re.compile(r"`((?:samurai_env|agents|experiments|tests|docs)/[\w/.]+\.(?:py|toml|json|md))`")
     for page, text in TEXTS.items():
-        if page not in ("docs/background/research_log.md", "CHANGELOG.md"):  # these tell of what was
+        if not page.startswith(("docs/background/research_log/", "CHANGELOG.md")):  # these tell of what was
             missing = [name for name in named.findall(text) if not (ROOT / name).exists()]
             assert missing == [], page
 
