@@ -1,12 +1,15 @@
 """A worker of pytest-xdist runs its tests in a child, and in a new one when that has grown.
 
 Loaded code stays in numba's memory until the process ends: some 450 signatures, 1 GB, for the tests of agents alone.
-The worker collects the tests and never runs one, so that each child begins as small and clean as the first.
+The worker collects the tests and never runs one, so that each child begins as small and clean as the first. A test that
+never ends is ended, too, and named: a run of hours that somebody stops says nothing of which test it was.
 """
 
 import multiprocessing
 import os
 import resource
+import signal
+import time
 import warnings
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -15,6 +18,7 @@ from typing import Any
 import pytest
 
 LIMIT = 1100  # MB of memory in which no further test begins; one test adds up to about 150
+LONGEST = 1200.0  # seconds in which a test must end; the slowest takes 220 on an idle machine
 
 
 def resident() -> int:
@@ -47,8 +51,8 @@ class Reporter:
 class Renewal:
     """In the worker: has each test run by the child, and reports what that reports."""
 
-    def __init__(self, config: pytest.Config, limit: int = LIMIT) -> None:
-        self.config, self.limit = config, limit
+    def __init__(self, config: pytest.Config, limit: int = LIMIT, longest: float = LONGEST) -> None:
+        self.config, self.limit, self.longest = config, limit, longest
         self.child: Connection | None = None
         self.process = 0
         self.size = 0
@@ -62,7 +66,8 @@ class Renewal:
         indices = self.indices
         try:
             self.child.send((indices[item], None if last else indices[nextitem]))
-            while isinstance(found := self.child.recv(), tuple):
+            begun = time.monotonic()
+            while isinstance(found := self.receive(begun), tuple):
                 self.report(*found)
         except (EOFError, ConnectionError):
             os._exit(1)  # the test has ended its process: xdist says so, and starts another worker
@@ -70,6 +75,15 @@ class Renewal:
         if last:
             self.end()
         return True
+
+    def receive(self, begun: float) -> Any:
+        """What the child sends next. EOFError where it has ended, or is made to end since its test does not."""
+        assert self.child is not None
+        if not self.child.poll(max(0, begun + self.longest - time.monotonic())):
+            os.kill(self.process, signal.SIGABRT)  # pytest's faulthandler prints where each thread is
+            os.waitpid(self.process, 0)
+            raise EOFError
+        return self.child.recv()
 
     def report(self, hook: str, found: dict[str, Any]) -> None:
         """Call a hook with what the child sent."""

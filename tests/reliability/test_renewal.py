@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -44,15 +45,15 @@ def test_it_fails():
 """
 
 
-def run(folder: Path, tests: str) -> tuple[int, str]:
+def run(folder: Path, tests: str, conftest: str = CONFTEST) -> tuple[int, str]:
     """A run with one worker: its exit status, and what it printed."""
-    (folder / "conftest.py").write_text(CONFTEST)
+    (folder / "conftest.py").write_text(conftest)
     (folder / "test_it.py").write_text(tests)
     paths = {"PYTHONPATH": str(Path(__file__).parents[2])}
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")} | paths
     command = [sys.executable, "-m", "pytest", "-n", "1", "-p", "no:cacheprovider", "--rootdir", str(folder)]
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=100)
-    return done.returncode, done.stdout
+    return done.returncode, done.stdout + done.stderr
 
 
 def test_what_has_grown_is_replaced_and_all_is_reported(tmp_path):
@@ -71,4 +72,16 @@ def test_a_test_that_ends_its_process_is_named_and_the_next_ones_run(tmp_path):
     status, printed = run(tmp_path, "import os\n\ndef test_end(): os.kill(os.getpid(), 9)\n\ndef test_next(): pass\n")
     assert status == 1
     assert re.search(r"worker 'gw0' crashed while running 'test_it.py::test_end'", printed)
+    assert "1 failed, 1 passed" in printed
+
+
+def test_a_test_that_does_not_end_is_ended_and_its_place_printed(tmp_path):
+    conftest = CONFTEST.replace("limit=resident() + 100", "longest=2")
+    tests = "import time\n\ndef test_waits():\n    time.sleep(60)\n\ndef test_next(): pass\n"
+    begun = time.monotonic()
+    status, printed = run(tmp_path, tests, conftest)
+    assert status == 1
+    assert time.monotonic() < begun + 50
+    assert re.search(r"worker 'gw0' crashed while running 'test_it.py::test_waits'", printed)
+    assert re.search(r'test_it.py", line 4 in test_waits', printed)
     assert "1 failed, 1 passed" in printed
