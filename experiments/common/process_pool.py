@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 LOOK = 0.2  # seconds between two looks at whether to stop
 RETRIES = 2  # after killed workers, without a result in between
 
-_handing_over = threading.Lock()  # in a worker: held from the end of a task to the start of the next
+_handing_over = threading.Lock()  # in a worker: held but for the time of a task
 
 
 def results(
@@ -96,6 +96,7 @@ def _begin(ending: connection.Connection) -> None:
     os.environ["OMP_NUM_THREADS"] = "1"  # for a torch that is still to be loaded
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
+    _handing_over.acquire()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     threading.Thread(target=_end_with_pool, args=(ending,), daemon=True).start()
 
@@ -108,15 +109,18 @@ def _end_with_parent() -> None:
 
 
 def _end_with_pool(ending: connection.Connection) -> None:
-    """End while no result is on its way: half of one would keep the parent waiting for the other half."""
+    """Break a task off. A worker without one ends as the pool tells it to.
+
+    It may be sending a result, and half of one would keep the parent waiting for the other half; or it waits for a task
+    with the lock of their queue, and the other workers would wait for that lock for ever.
+    """
     ending.poll(None)
     with _handing_over:
         os._exit(0)
 
 
 def _do(work: Callable[[Task], Result], task: Task) -> Result:
-    if _handing_over.locked():
-        _handing_over.release()
+    _handing_over.release()
     try:
         return work(task)
     finally:

@@ -140,6 +140,32 @@ def test_what_a_killed_worker_was_doing_is_done_again(tmp_path, monkeypatch, cap
     assert capfd.readouterr().err == "samurai_env: a worker process was killed; what it was doing is done again\n"
 
 
+def rest(seconds):
+    time.sleep(seconds)
+    return seconds
+
+
+def test_workers_that_had_no_task_do_not_keep_the_others_from_ending(tmp_path):
+    """The first worker does everything. Those that begin later wait for a task meanwhile, one with the queue's lock."""
+    code = f"""if True:
+        import os, time
+        from experiments.common.process_pool import results
+        from tests.experiments.common.test_process_pool import never, rest
+        if __name__ == "__main__":
+            print([seconds for _, seconds in results(rest, [0.0, 0.0, 0.0, 3.0], 3, never)])
+        else:
+            try:
+                os.mkdir({str(tmp_path / "first")!r})
+            except FileExistsError:
+                time.sleep(1.5)
+    """
+    script = tmp_path / "parent.py"
+    script.write_text(code, encoding="utf-8")
+    paths = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, script], env=paths, capture_output=True, text=True, timeout=100)
+    assert done.stdout == "[0.0, 0.0, 0.0, 3.0]\n", done.stderr
+
+
 def test_what_a_task_raises_is_raised():
     with pytest.raises(ZeroDivisionError):
         list(results((1).__floordiv__, [1, 0], 1, never))
