@@ -19,6 +19,7 @@ from tests.common.renewal import Renewal
 PAIR = re.compile(r"\b(samurai(?:_card|_spirit)?)(?:-| players=)(\d)")
 # Folders whose files have fixtures that take seconds, or programs that use a processor alone: a file is one piece.
 WHOLE_FILES = ("tests/docs", "tests/experiments", "tests/mini", "tests/package", "tests/web")
+SLOWEST = "tests/cuda/test_simulator.py::test_in_the_simulator"  # minutes; as the last one it has a worker alone
 
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # before torch is loaded: threads of several workers wait for one another
@@ -55,10 +56,18 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Hand out the tests of a pair or file as one piece, the largest pieces first, then the other tests one by one."""
+    """Hand out the tests of a pair or file as one piece, the largest pieces first, then the other tests one by one.
+
+    The slowest test comes right after the first pieces, whatever their size.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     class Pieces(LoadScopeScheduling):
+        def schedule(self) -> None:
+            super().schedule()
+            if SLOWEST in self.workqueue:
+                self.workqueue.move_to_end(SLOWEST, last=False)
+
         def _split_scope(self, nodeid: str) -> str:
             if nodeid.startswith(WHOLE_FILES):
                 return nodeid.partition("::")[0]
