@@ -156,11 +156,12 @@ def train(
         agent.load_state_dict(state["agent"])
         optimizer.load_state_dict(state["optimizer"])
         decisions = state["decisions"]
-    start, begun, said = time.time(), decisions, round(10 * (1 - left(decisions)))
+    rest = left(decisions)
+    start, begun, said = time.time(), decisions, round(10 * (1 - rest))
     report(f"{decisions:9,} decisions: mean return {mean_return(agent, args):+.2f}")
     # Games at all stages from the start, other ones if the run goes on.
     seen, _ = envs.reset(seed=args.seed + decisions, options={"desynchronize": True})
-    while (rest := left(decisions)) > 0:
+    while rest > 0:
         optimizer.param_groups[0]["lr"] = args.learning_rate * rest
 
         for step in range(steps):
@@ -205,12 +206,12 @@ def train(
                 optimizer.step()
 
         decisions += batch_size
-        done = round(10 * (1 - left(decisions)))
-        if done > said:
-            said = done
+        rest = left(decisions)
+        if round(10 * (1 - rest)) > said:
+            said = round(10 * (1 - rest))
             speed = int((decisions - begun) / (time.time() - start))
             report(f"{decisions:9,} decisions: mean return {mean_return(agent, args):+.2f}, {speed:,} decisions/s")
-        if args.state and (decisions // batch_size % 20 == 0 or left(decisions) <= 0):
+        if args.state and (decisions // batch_size % 20 == 0 or rest <= 0):
             state = {"agent": agent.state_dict(), "optimizer": optimizer.state_dict(), "decisions": decisions}
             torch.save(state, args.state.with_suffix(".new"))
             args.state.with_suffix(".new").replace(args.state)  # never half-written

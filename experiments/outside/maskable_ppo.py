@@ -64,11 +64,13 @@ def train(variant: Variant, settings: Settings, budget: Budget, folder: Path) ->
     envs.seed(1 + budget.decisions)
     envs.set_options({"desynchronize": True})
     rollouts = 0
-    while budget.left > 0:
+    left = budget.left
+    while left > 0:
         model.learn(NUM_ENVS * settings.num_steps, reset_num_timesteps=False)
         budget.decisions += NUM_ENVS * settings.num_steps
         rollouts += 1
-        if rollouts % KEPT_EVERY == 0 or budget.left <= 0:
+        left = budget.left
+        if rollouts % KEPT_EVERY == 0 or left <= 0:
             optimizer = model.policy.optimizer.state_dict()
             write_state(path, {"policy": model.policy.state_dict(), "optimizer": optimizer})
             budget.save()

@@ -65,12 +65,14 @@ def train(variant: Variant, settings: Settings, budget: Budget, folder: Path) ->
         algorithm.env_runner.module.load_state_dict(state["policy"], strict=False)
     rollouts = 0
     before = budget.decisions
-    while budget.left > 0:
+    left = budget.left
+    while left > 0:
         for group in optimizer.param_groups:
-            group["lr"] = settings.learning_rate * budget.left
+            group["lr"] = settings.learning_rate * left
         budget.decisions = before + int(algorithm.train()["num_env_steps_sampled_lifetime"])
         rollouts += 1
-        if rollouts % KEPT_EVERY == 0 or budget.left <= 0:
+        left = budget.left
+        if rollouts % KEPT_EVERY == 0 or left <= 0:
             policy = learner.module["default_policy"].state_dict()
             write_state(path, {"policy": policy, "optimizer": optimizer.state_dict()})
             budget.save()

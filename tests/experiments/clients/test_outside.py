@@ -134,6 +134,30 @@ def test_a_run_goes_on_from_its_state(learner: str, opponents: str, tmp_path, mo
     assert not (tmp_path / "state.new").exists()
 
 
+class JustSpent(trials.Budget):
+    """Is spent between two looks at it, the second after the first rollout."""
+
+    looks = 0
+
+    @property
+    def left(self) -> float:
+        type(self).looks += 1
+        return 1e-6 if self.looks <= self.last else 0.0
+
+
+@pytest.mark.parametrize("learner", ["maskable_ppo", "cleanrl_ppo"])
+@pytest.mark.parametrize("last", range(13, 40, 6))
+def test_the_last_rollout_is_kept_whenever_the_time_ends(learner: str, last: int, tmp_path, monkeypatch) -> None:
+    module = importlib.import_module(f"experiments.outside.{learner}")
+    monkeypatch.setattr(module, "NUM_ENVS", 8)
+    monkeypatch.setattr(JustSpent, "looks", 0)
+    monkeypatch.setattr(JustSpent, "last", last, raising=False)
+    settings = trials.Settings(opponents="greedy", num_steps=4, minibatch_size=16, hidden=16)
+    budget = JustSpent(1.0, tmp_path / "spent.json")
+    module.train(VARIANT, settings, budget, tmp_path)
+    assert trials.Budget(1.0, tmp_path / "spent.json").decisions == budget.decisions
+
+
 def test_the_single_file_goes_on_from_its_state(tmp_path) -> None:
     said: list[str] = []
     args = ppo_cleanrl.Args(opponents="self", num_envs=32, num_steps=32, hidden=32, eval_games=16)
