@@ -135,9 +135,9 @@ def test_a_run_goes_on_from_its_state(learner: str, opponents: str, tmp_path, mo
 
 
 class JustSpent(trials.Budget):
-    """Is spent between two looks at it, the second after the first rollout."""
+    """Has time for its first `last` looks at it, and then none."""
 
-    looks = 0
+    looks = last = 0
 
     @property
     def left(self) -> float:
@@ -151,7 +151,7 @@ def test_the_last_rollout_is_kept_whenever_the_time_ends(learner: str, last: int
     module = importlib.import_module(f"experiments.outside.{learner}")
     monkeypatch.setattr(module, "NUM_ENVS", 8)
     monkeypatch.setattr(JustSpent, "looks", 0)
-    monkeypatch.setattr(JustSpent, "last", last, raising=False)
+    monkeypatch.setattr(JustSpent, "last", last)
     settings = trials.Settings(opponents="greedy", num_steps=4, minibatch_size=16, hidden=16)
     budget = JustSpent(1.0, tmp_path / "spent.json")
     module.train(VARIANT, settings, budget, tmp_path)
