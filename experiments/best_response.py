@@ -109,7 +109,6 @@ def training(config: Config, seed: int) -> Training:
         opponents=(config.target,),
         opponent_share=1.0,
         eval_opponents=(config.target,),
-        eval_every=10**6,  # ten points of the curve
         seed=seed,
     )
     start = network_of(config.target)

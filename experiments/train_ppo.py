@@ -24,7 +24,7 @@ from experiments.training.evaluation import evaluate
 from experiments.training.learner import Learner
 from experiments.training.plot import caption, draw_curve
 
-EVALUATIONS = 10  # at least, beside the one at the start
+EVALUATIONS = 10  # by default, beside the one at the start
 
 
 def train(config: Config, console: Console, interrupt: Interrupt | None = None) -> Learner:
@@ -49,7 +49,7 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
     done, total = learner.length()
     unit = 1 if config.minutes is None else 1000  # the bar counts steps or seconds
     with interrupt or Interrupt() as interrupt, progress_bar(console, "training", total // unit, done // unit) as bar:
-        if learner.steps == 0 and config.eval_every:
+        if learner.steps == 0 and config.eval_every != 0:
             add_point(learner)
             bar(0, "")
             if not console.is_terminal:
@@ -64,8 +64,11 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
             learner.seconds += spent
             metrics["steps_per_second"] = config.num_steps * config.num_envs / spent
             done, total = learner.length()
-            tenth = EVALUATIONS * done // total > EVALUATIONS * before // total
-            if config.eval_every and (learner.updates % config.eval_every == 0 or tenth or done >= total):
+            if config.eval_every is None:
+                due = EVALUATIONS * done // total > EVALUATIONS * before // total
+            else:
+                due = config.eval_every > 0 and (learner.updates % config.eval_every == 0 or done >= total)
+            if due:
                 metrics |= add_point(learner)
             # Not before: a start that fails leaves no folder.
             writer = writer or SummaryWriter(config.run, purge_step=learner.steps)

@@ -5,12 +5,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from agents.spec import parse_agent_spec
 from experiments.common.cli import save_picture
 from experiments.common.markdown import variant_title
 
 WEAKEST = -100.0  # ratings below are left out: random play would squeeze all others together
 FASTEST, SLOWEST = 1e-6, 10.0  # seconds
+# Of a name from its point, in points of a font, nearest first: for one on the line above and to the left first.
+NAME_OFFSETS = [
+    (side * (5 + away // 3), lift) for away in range(0, 90, 15) for lift in (4 + away, -4 - away) for side in (-1, 1)
+]
 
 
 def short_name(spec: str) -> str:
@@ -77,21 +83,6 @@ def draw(variants: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> Non
             on_line = (seconds, strength) in corners
             color = "tab:blue" if on_line else "0.55"
             axes.errorbar(seconds, strength, error_bar(row), fmt="o", color=color, elinewidth=1.2, zorder=2)
-            # Names stand above the line, or away from the right edge; below it where the next one is close.
-            above = on_line and not any(
-                seconds < time < 10 * seconds and other - strength < 0.06 * (best[-1] - best[0])
-                for time, other in corners
-            )
-            left = seconds > (1e-5 if above else 1e-2)
-            axes.annotate(
-                short_name(row["spec"]),
-                (seconds, strength),
-                xytext=(-5 if left else 5, 5 if above else -11),
-                textcoords="offset points",
-                ha="right" if left else "left",
-                fontsize=8,
-                color="black" if on_line else "0.4",
-            )
         axes.set_title(variant_title(spec), fontsize=10)
         axes.set_xscale("log")
         axes.set_xlim(FASTEST, SLOWEST)
@@ -100,4 +91,43 @@ def draw(variants: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> Non
         axes.grid(color="0.93")
         axes.tick_params(labelbottom=True)
         axes.set_xlabel("seconds of a decision, one core")
+    figure.canvas.draw()  # finds the layout, and with it where names have room
+    figure.set_layout_engine("none")
+    for axes, spec in zip(panels, variants, strict=False):
+        add_names(axes, timed(variants[spec]))
     save_picture(figure, path)
+
+
+def add_names(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write each agent's name at the nearest place where it covers no other name, point or error bar."""
+    from matplotlib.text import Text
+    from matplotlib.transforms import Bbox
+
+    corners = frontier([(row["seconds"], row["strength"]) for row in rows])
+    taken = []
+    for row in rows:
+        (low,), (high,) = error_bar(row) or ([0.0], [0.0])
+        ends = ((row["seconds"], row["strength"] - low), (row["seconds"], row["strength"] + high))
+        taken.append(Bbox(axes.transData.transform(ends)).padded(4))
+    for row in sorted(rows, key=lambda row: row["seconds"]):
+        point = (row["seconds"], row["strength"])
+        name = axes.annotate(
+            short_name(row["spec"]),
+            point,
+            xytext=(0, 0),
+            textcoords="offset points",
+            fontsize=8,
+            color="black" if point in corners else "0.4",
+            arrowprops={"arrowstyle": "-", "color": "0.6", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 3},
+        )
+        size = Text.get_window_extent(name)  # without the line to the point
+        start = axes.transData.transform(point)
+        for x, y in NAME_OFFSETS if point in corners else [(-x, -y) for x, y in NAME_OFFSETS]:
+            left, bottom = start + np.array((x, y)) * axes.figure.dpi / 72
+            left, bottom = left - size.width * (x < 0), bottom - size.height * (y < 0)
+            box = Bbox.from_bounds(left, bottom, size.width, size.height)
+            inside = axes.bbox.x0 < box.x0 and box.x1 < axes.bbox.x1
+            if inside and axes.bbox.y0 < box.y0 and box.y1 < axes.bbox.y1 and not any(map(box.overlaps, taken)):
+                break
+        name.set(position=(x, y), ha="right" if x < 0 else "left", va="top" if y < 0 else "bottom")
+        taken.append(box)

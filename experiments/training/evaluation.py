@@ -18,8 +18,8 @@ CURVE_DEALS = 1_000_000  # the first deal of a curve: whoever picks a run by its
 class EvaluationSettings:
     """Evaluations during the run."""
 
-    eval_every: Annotated[int, Range(0, 10**7)] = 10
-    """Updates between two evaluations, of which a run has one at the start and ten more at least; 0 for none."""
+    eval_every: Annotated[int | None, Range(0, 10**7)] = None
+    """Updates between two evaluations, by default a tenth of the run; there is one at both ends; 0 for none."""
     eval_opponents: tuple[str, ...] = ("random", "greedy")
     """Agents that the network plays in an evaluation; in a cooperative game it plays in every seat instead."""
     eval_deals: Annotated[int, Range(1, 10**5)] = 100

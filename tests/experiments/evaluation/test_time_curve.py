@@ -1,8 +1,10 @@
 """The picture of strength against time."""
 
+from itertools import combinations
+
 import pytest
 
-from experiments.evaluation.time_curve import draw, error_bar, frontier, short_name, timed
+from experiments.evaluation.time_curve import add_names, draw, error_bar, frontier, short_name, timed
 
 
 @pytest.mark.parametrize(
@@ -41,3 +43,24 @@ def test_the_picture(tmp_path):
     assert error_bar({"strength": 1.0, "interval": [None, 3.0]}) is None
     draw({"samurai players=2": rows, "samurai_card players=2": rows, "samurai players=3": rows}, tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_names_cover_no_other_name(tmp_path):
+    pytest.importorskip("matplotlib")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.text import Text
+
+    rows = [{"spec": f"ppo:weights/samurai-{n}", "strength": 30.0 * n, "seconds": 1e-3 * 1.1**n} for n in range(6)]
+    figure = Figure(figsize=(5.5, 3.6))
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    axes.set_xscale("log")
+    axes.set_xlim(1e-6, 10)
+    axes.set_ylim(-50, 250)
+    add_names(axes, rows)
+    figure.canvas.draw()
+    boxes = [Text.get_window_extent(name) for name in axes.texts]
+    assert len(boxes) == 6
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    assert all(axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1 for box in boxes)

@@ -477,17 +477,19 @@ def test_a_run_goes_on_with_other_opponents_and_says_when_it_is_done(tmp_path, c
 
 def test_a_curve_has_a_point_at_the_start_and_ten_more_and_evaluations_change_nothing(tmp_path):
     whole = {"total_timesteps": 25 * 128, "eval_deals": 1, "eval_opponents": ("random",)}
-    seldom = train(small(tmp_path / "a", **whole, eval_every=1000), Console(quiet=True))
-    assert [point["steps"] for point in seldom.curve] == [128 * n for n in (0, 3, 5, 8, 10, 13, 15, 18, 20, 23, 25)]
+    default = train(small(tmp_path / "a", **whole, eval_every=None), Console(quiet=True))
+    assert [point["steps"] for point in default.curve] == [128 * n for n in (0, 3, 5, 8, 10, 13, 15, 18, 20, 23, 25)]
+    given = train(small(tmp_path / "c", **whole, eval_every=10), Console(quiet=True))
+    assert [point["steps"] for point in given.curve] == [128 * n for n in (0, 10, 20, 25)]
     never = train(small(tmp_path / "b", **whole, eval_every=0), Console(quiet=True))
     assert never.curve == []
-    assert torch.equal(weights(seldom), weights(never))
+    assert torch.equal(weights(default), weights(never))
 
 
 def test_a_run_by_the_clock(tmp_path, monkeypatch):
     ticks = iter(range(10**6))
     monkeypatch.setattr("experiments.train_ppo.time.perf_counter", lambda: float(next(ticks)))
-    learner = train(small(tmp_path, minutes=0.5, total_timesteps=1, eval_every=1000, eval_deals=1), Console(quiet=True))
+    learner = train(small(tmp_path, minutes=0.5, total_timesteps=1, eval_every=None, eval_deals=1), Console(quiet=True))
     assert learner.steps > 128  # not --total-timesteps
     assert learner.length() == (30_000, 30_000) or learner.length()[0] == 31_000
     assert len(learner.curve) >= 11
