@@ -29,7 +29,8 @@ install: $(VENV)/installed-train  ## make .venv with what training and playing n
 dev: $(VENV)/installed-dev  ## make .venv with what tests and docs need, too
 
 # A small network that reads the map as a graph: it learns several times faster than a plain one of the default form.
-TRAIN ?= --graph-width 16 --hidden 64 --num-envs 128 --num-steps 64 --minibatch-size 2048 --learning-rate 2e-3
+TRAIN ?= --graph-width 16 --hidden 64 --num-envs 128 --num-steps 64 --minibatch-size 1024 \
+	--update-epochs 1 --learning-rate 2e-3
 
 train: install  ## train a 2-player network from nothing for MINUTES=3, then let it meet random and greedy
 	@if [ -e $(RUN)/checkpoint.safetensors ]; then resume=--resume; fi; \
