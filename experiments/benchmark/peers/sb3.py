@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from gymnasium.wrappers import TransformObservation
 from sb3_contrib import MaskablePPO
+from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from experiments.benchmark.peers import TRAINING, Row, meter_from_command_line, named, tell
@@ -45,6 +46,7 @@ def main() -> None:
     for label, (games, settings) in SETTINGS.items():
         env: Any = DummyVecEnv([make] * games)
         model = MaskablePPO("MlpPolicy", env, policy_kwargs={"net_arch": [256, 256]}, seed=1, device="cpu", **settings)
+        model.set_logger(Logger(None, []))  # else each call of learn makes an empty folder in /tmp
         figure = meter.rate("learn", "train steps/s", learning(model), time.perf_counter)
         what = f"MaskablePPO, {label}"
         actions, inputs = int(env.action_space.n), env.observation_space.shape[0]
