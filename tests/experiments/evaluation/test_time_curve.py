@@ -45,7 +45,7 @@ def test_the_picture(tmp_path):
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_names_cover_no_other_name(tmp_path):
+def test_names_cover_no_other_name():
     pytest.importorskip("matplotlib")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
