@@ -99,7 +99,7 @@ def draw(variants: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> Non
 
 
 def add_names(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write each agent's name at the nearest place where it covers no other name, point or error bar, if there is one."""
+    """Write each agent's name at the nearest place where it covers no other name, point or error bar, if any."""
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
