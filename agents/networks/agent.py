@@ -1,6 +1,6 @@
-"""A trained network as an agent, by torch where it is installed, otherwise by NumPy."""
+"""A trained network as an agent, by NumPy and compiled layers, or by torch."""
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,7 +9,8 @@ from typing import Annotated, Any, Protocol
 import numpy as np
 
 from agents.heuristics import ActionFeatures
-from agents.networks.cards import check_fits
+from agents.networks import numpy_network
+from agents.networks.cards import check_fits, read_card
 from agents.networks.config import NetworkConfig
 from agents.networks.sampling import sample_by_keys
 from agents.settings import Range, check_ranges
@@ -111,25 +112,31 @@ class NetworkAgent:
 
 
 def load_player(path: Path, variant: Variant, device: str = CPU) -> Network:
-    """Load a network to play a variant, by torch if it is installed; `device` is torch's name of where it computes.
+    """Load a network to play a variant, by torch only where that is needed or faster, as on another device.
+
+    Args:
+        path: as for `weights_file`.
+        variant: what is played.
+        device: torch's name of where it computes.
 
     Raises:
         ValueError: it is damaged, does not fit, or needs torch; or the device cannot be used.
         FileNotFoundError: there is no such file.
     """
     net: Network
-    if find_spec("torch"):
+    without_torch = not find_spec("torch")
+    with suppress(FileNotFoundError, ValueError):  # the loader says what is wrong
+        without_torch |= device == CPU and numpy_network.faster_without_torch(read_card(path).config)
+    if not without_torch:
         from agents.networks.files import load_network
         from agents.networks.network import check_device
 
         check_device(device)
         net = load_network(path, device)
     else:
-        from agents.networks.numpy_network import load_network as load_for_numpy
-
         if device != CPU:
             raise ValueError(f"device={device[:60]} needs torch: pip install 'samurai-env[train]'")
-        net = load_for_numpy(path)
+        net = numpy_network.load_network(path)
     check_fits(net.config, variant, path)
     return net
 

@@ -2,6 +2,8 @@
 
 from dataclasses import asdict, dataclass
 
+from llvmlite import binding
+
 from samurai_env.core.encoding import Graph
 from samurai_env.core.game import Variant
 
@@ -50,3 +52,8 @@ def graph_of(variant: Variant, encoding: str) -> Graph:
             f"graph_width needs a game with a map, and a flat encoding; this is {variant.game.name} {encoding!r}"
         )
     return variant.game.graph(variant.num_players)
+
+
+def supports_bfloat16() -> bool:
+    """Whether this processor has instructions for products of bfloat16 numbers."""
+    return bool(binding.get_host_cpu_features().get("avx512bf16"))

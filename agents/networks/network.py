@@ -7,20 +7,16 @@ import torch
 from torch import nn
 
 from agents.heuristics import prior_temperature
-from agents.networks.config import MASKED, NetworkConfig, graph_of
+from agents.networks.config import MASKED, NetworkConfig, graph_of, supports_bfloat16
 from agents.networks.layers import ActionLayers, EntityLayers, spatial_layers
 from agents.networks.maps.graph_layers import GraphLayers
 from agents.networks.maps.grid_layers import GridLayers
 from agents.networks.maps.site_layers import SiteLayers
+from agents.networks.numpy_network import NumPyNetwork, faster_without_torch
 from samurai_env import parse_variant
 from samurai_env.core.encoding import Cells
 
 BFLOAT16_BATCH = 32  # from so many positions at a time on rounding to bfloat16 pays
-
-
-def supports_bfloat16() -> bool:
-    """Whether this processor has instructions for products of bfloat16 numbers."""
-    return bool(getattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)())
 
 
 def check_device(name: str) -> None:
@@ -149,7 +145,10 @@ class PolicyValueNet(nn.Module):
         self, obs: torch.Tensor, masks: torch.Tensor, features: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """As `forward`, and the last hidden layer, (batch, width)."""
-        inputs = (obs.flatten(1).float() - self.mean) * self.scale
+        if self.config.graph_width:
+            seen, inputs = self.graph.embed(obs, self.mean, self.scale)
+        else:
+            inputs = (obs.flatten(1).float() - self.mean) * self.scale
         prior = None if features is None else self.heuristic_logits(features[:, :, 0])
         parts = [inputs] if prior is None else [inputs, prior.exp() * masks]
         if self.config.entity_width:
@@ -158,8 +157,6 @@ class PolicyValueNet(nn.Module):
             parts += [entities.mean(1), entities.amax(1)]
         if self.config.spatial_width:
             parts[0] = self.spatial(inputs.view(obs.shape))
-        if self.config.graph_width:
-            seen, parts[0] = self.graph.embed(obs, inputs)
         hidden = self.body(torch.cat(parts, 1))
         logits = self.policy(hidden).float()
         if self.config.graph_width:
@@ -196,3 +193,10 @@ def new_network(config: NetworkConfig) -> PolicyValueNet:
     if config.heuristic_prior:
         net.prior_temperature.fill_(prior_temperature(parse_variant(config.variant)))
     return net
+
+
+def snapshot(net: PolicyValueNet) -> PolicyValueNet | NumPyNetwork:
+    """A network as it now is, to play many positions: a copy without torch where that is faster, otherwise itself."""
+    if net.mean.device.type != "cpu" or not faster_without_torch(net.config):
+        return net
+    return NumPyNetwork(net.config, {name: tensor.numpy().copy() for name, tensor in net.state_dict().items()})

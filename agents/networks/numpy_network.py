@@ -1,4 +1,4 @@
-"""Networks by NumPy and compiled layers, for play without torch.
+"""Networks by NumPy and compiled layers, for play: without torch, and mostly faster.
 
 Multi-layer perceptrons with a heuristic prior, action layers and layers over a graph. The shipped networks are of these
 forms, and choose as by torch; see `network.PolicyValueNet`, `layers.ActionLayers` and `maps.graph_layers.GraphLayers`,
@@ -10,12 +10,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load
+from safetensors import SafetensorError, deserialize
 from threadpoolctl import ThreadpoolController
 
 from agents.networks.cards import damaged, read_card, read_weights
-from agents.networks.config import MASKED, NetworkConfig, graph_of
+from agents.networks.config import MASKED, NetworkConfig, graph_of, supports_bfloat16
 from agents.networks.dense import add_action_scores, add_prior, dense, log_softmax, observed, prior_logits, rectify
 from agents.networks.maps.numpy_graph import NumPyGraph, Shapes, graph_shapes, linear_shapes
 from agents.networks.paths import weights_file
@@ -72,12 +71,14 @@ class NumPyNetwork:
         # Transposed in memory: the weights of an input lie together.
         self._tensors = {n: np.ascontiguousarray(t.T) if n.endswith(".weight") else t for n, t in tensors.items()}
         t, names = self._tensors, [f"body.{2 * layer}" for layer in range(len(config.hidden))]
-        self._layers = [(t[f"{name}.weight"], t[f"{name}.bias"]) for name in [*names, "policy", "value"]]
+        names += ["graph.gate"] * (config.graph_width > 0) + ["policy", "value"]
+        self._layers = [(t[f"{name}.weight"], t[f"{name}.bias"]) for name in names]
         self._graph: NumPyGraph | None = None
         if config.graph_width:
             variant = parse_variant(config.variant)
             own = {name.removeprefix("graph."): tensor for name, tensor in t.items() if name.startswith("graph.")}
-            self._graph = NumPyGraph(graph_of(variant, config.encoding), variant.encoding(config.encoding), own)
+            graph, encoding = graph_of(variant, config.encoding), variant.encoding(config.encoding)
+            self._graph = NumPyGraph(graph, encoding, own, t["mean"], t["scale"])
         elif config.hidden:  # the first layer reads observations as they are: it does the normalisation, too
             entries = len(t["mean"])
             weights, bias = self._layers[0]
@@ -93,8 +94,7 @@ class NumPyNetwork:
         self, observations: np.ndarray, masks: np.ndarray, features: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """See `agents.networks.agent.Network.evaluate`."""
-        by_blas = self._graph is not None or len(observations) > FEW
-        with BLAS.limit(limits=1, user_api="blas") if by_blas else nullcontext():
+        with BLAS.limit(limits=1, user_api="blas") if len(observations) > FEW else nullcontext():
             return self._forward(observations, masks, features)
 
     def _forward(
@@ -110,9 +110,11 @@ class NumPyNetwork:
         if self._graph is None and self.config.hidden:
             hidden = self._read(obs, masks, prior)
         else:
-            parts = [(obs - t["mean"]) * t["scale"]]
             if self._graph is not None:
-                nodes, parts[0] = self._graph.embed(parts[0])
+                nodes, seen = self._graph.embed(obs)
+            else:
+                seen = (obs - t["mean"]) * t["scale"]
+            parts = [seen]
             if prior is not None:
                 parts.append(np.exp(prior) * masks)
             hidden = np.concatenate(parts, 1)
@@ -122,7 +124,7 @@ class NumPyNetwork:
         logits = self._dense(-2, hidden, False)
         if self._graph is not None:
             assert nodes is not None
-            self._graph.add_logits(obs, nodes, hidden, logits)
+            self._graph.add_logits(obs, nodes, self._dense(-3, hidden, False), logits)
         if prior is not None:
             if self.config.action_width:
                 assert features is not None
@@ -179,11 +181,26 @@ class NumPyNetwork:
         return nullcontext()
 
 
-def _over_cells(config: NetworkConfig) -> bool:
-    """Whether a network reads a map whose places are laid in the game."""
+def needs_torch(config: NetworkConfig) -> bool:
+    """Whether a network has layers that are computed by torch alone."""
     variant = parse_variant(config.variant)
     graph = variant.game.graph(variant.num_players) if config.graph_width and variant.game.graph else None
-    return graph is not None and isinstance(graph.places, Cells)
+    over_cells = graph is not None and isinstance(graph.places, Cells)
+    return bool(config.entity_width or config.spatial_width or over_cells)
+
+
+def faster_without_torch(config: NetworkConfig) -> bool:
+    """Whether a network plays faster on this CPU without torch: compiled layers do, others unless torch can round."""
+    return not needs_torch(config) and (config.graph_width > 0 or not supports_bfloat16())
+
+
+def _as_array(dtype: str, shape: list[int], data: bytes) -> np.ndarray:
+    """A tensor of a .safetensors file, float32."""
+    kind = {"BF16": "<u2", "F16": "<f2", "F32": "<f4", "F64": "<f8"}[dtype]
+    array = np.frombuffer(data, kind).reshape(shape)
+    if dtype == "BF16":  # the upper half of a float32; NumPy has no such type
+        return (array.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return array.astype(np.float32)
 
 
 def load_network(path: Path) -> NumPyNetwork:
@@ -194,16 +211,12 @@ def load_network(path: Path) -> NumPyNetwork:
         ValueError: a damaged or foreign file, or a form that needs torch.
     """
     path = weights_file(path)
-    if path.exists():
-        config = read_card(path).config
-        if config.entity_width or config.spatial_width or _over_cells(config):
-            raise ValueError(
-                f"{one_line(path, 100)} has layers that need torch, which is not installed: pip install torch"
-            )
+    if path.exists() and needs_torch(read_card(path).config):
+        raise ValueError(f"{one_line(path, 100)} has layers that need torch, which is not installed: pip install torch")
     card, data = read_weights(path, expected_shapes)
     try:
-        tensors = {current_tensor(name): tensor.astype(np.float32) for name, tensor in load(data).items()}
-    except (SafetensorError, TypeError, KeyError, AttributeError) as error:  # bfloat16, which NumPy has not
+        tensors = {current_tensor(name): _as_array(**tensor) for name, tensor in deserialize(data)}
+    except (SafetensorError, ValueError) as error:
         raise damaged(path, error) from None
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
         raise ValueError(f"{one_line(path, 100)} holds numbers that are not finite")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from agents.networks.agent import NetworkAgent
-from agents.networks.network import PolicyValueNet
+from agents.networks.network import PolicyValueNet, snapshot
 from agents.registry import make_agent
 from agents.settings import Range
 from experiments.evaluation.matches import cooperative_win_rate, win_share_against
@@ -45,7 +45,7 @@ def evaluate(settings: EvaluationSettings, net: PolicyValueNet, variant: Variant
     Returns:
         `win_rate` of a cooperative game, else `win_share_SPEC` of each opponent.
     """
-    agent, deals = NetworkAgent(variant, net), settings.eval_deals
+    agent, deals = NetworkAgent(variant, snapshot(net)), settings.eval_deals
     if variant.game.cooperative:
         return {"win_rate": cooperative_win_rate(variant, agent, deals, CURVE_DEALS)}
     return {

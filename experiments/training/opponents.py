@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from agents.networks.agent import NetworkAgent
-from agents.networks.network import PolicyValueNet
+from agents.networks.network import PolicyValueNet, snapshot
 from agents.old_names import current_spec
 from agents.registry import make_agent
 from agents.search.mcts import MCTSAgent
@@ -186,6 +186,7 @@ class PastSelves:
         """Draw the past self that plays in rollout `number` of the run with this seed; its index."""
         drawn = int(np.random.default_rng((seed, number)).integers(len(self.nets)))
         self._net.load_state_dict(self.nets[drawn])
+        self._player.net = snapshot(self._net)
         return drawn
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:

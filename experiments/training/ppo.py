@@ -6,6 +6,7 @@ are masked. Most names are CleanRL's (Huang et al., 2022).
 """
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -14,7 +15,9 @@ import torch
 from torch.optim.swa_utils import AveragedModel
 
 from agents.heuristics import ActionFeatures
-from agents.networks.network import PolicyValueNet, supports_bfloat16
+from agents.networks.agent import Network
+from agents.networks.config import supports_bfloat16
+from agents.networks.network import PolicyValueNet, snapshot
 from agents.networks.sampling import sample
 from agents.settings import Range
 from experiments.common.ranges import Count, Seed, Share, Weight
@@ -90,7 +93,8 @@ class PPO:
     """The network in training with its moving average, optimiser and games.
 
     Attributes:
-        net: the network that plays and learns.
+        net: the network that learns.
+        player: as it was when the rollout began, to play.
         mean_net: the moving average of its weights (Polyak and Juditsky, 1992).
         batch: the last rollout.
         next_obs, next_seats: what the seats to move observe, and which these are.
@@ -102,12 +106,15 @@ class PPO:
     ) -> None:
         self.settings, self.env, self.variant = settings, env, env.variant
         self.net = net.to(settings.device)
-        self.ema = AveragedModel(self.net, avg_fn=warmed_up_ema(settings.ema_decay))
+        self.ema = AveragedModel(self.net, multi_avg_fn=warmed_up_ema(settings.ema_decay))
         self.ema.update_parameters(self.net)  # the first call copies
         mean_net = self.ema.module.eval()
         assert isinstance(mean_net, PolicyValueNet)
         self.mean_net = mean_net
+        self.player: Network = self.net
         imitates, threads = others.imitation_steps > 0, torch.get_num_threads()
+        # A thread takes a piece of a minibatch: torch's own threads share one product, and small ones not at all.
+        self._threads = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
         self.expert = Expert(others, self.variant, self.mean_net, threads) if imitates else None
         self.opponents = Opponents(others, self.variant, self.mean_net, settings.seed) if others.opponents else None
         trained = {name: p for name, p in net.named_parameters() if p.requires_grad}
@@ -115,10 +122,7 @@ class PPO:
         groups = [{"params": [*trained.values()], "lr_scale": 1.0}]
         if prior_weight:
             groups.append({"params": prior_weight, "lr_scale": PRIOR_WEIGHT_LR})
-        self.optimizer = torch.optim.Adam(groups, lr=settings.learning_rate, eps=1e-5)
-        self.autocast = torch.autocast(
-            torch.device(settings.device).type, torch.bfloat16, settings.precision == "bfloat16"
-        )
+        self.optimizer = torch.optim.Adam(groups, lr=settings.learning_rate, eps=1e-5, fused=True)
         self.rng = np.array([settings.seed], np.uint64)
         self.shuffler = torch.Generator().manual_seed(settings.seed)
         self.steps = self.updates = self.games = 0
@@ -128,6 +132,11 @@ class PPO:
         observed, info = env.reset(seed=settings.seed, options={"desynchronize": True})
         self.next_obs, self.next_seats = observed, info["seat"]
         self.batch = self._new_batch()
+
+    def rounding(self) -> torch.autocast:
+        """A context in which matrix products are of the run's precision."""
+        device, rounded = torch.device(self.settings.device).type, self.settings.precision == "bfloat16"
+        return torch.autocast(device, torch.bfloat16, rounded)
 
     def _new_batch(self) -> Batch:
         size, players = (self.settings.num_steps, self.settings.num_envs), self.variant.num_players
@@ -160,7 +169,7 @@ class PPO:
         network learns what to do in the positions of both (DAgger, Ross et al., 2011).
         """
         batch, env = self.batch, self.env
-        batch.imitating = self.imitating
+        batch.imitating, self.player = self.imitating, snapshot(self.net)
         if self.opponents:
             self.opponents.start_rollout(self.updates)
         for t in range(self.settings.num_steps):
@@ -195,7 +204,7 @@ class PPO:
             return played
         log_probs = self._predict(t, rows)
         actions = np.empty(len(log_probs), np.int64)
-        sample(np.exp(log_probs.cpu().numpy()), self.rng, actions)  # torch takes 20 times as long for MASKED
+        sample(np.exp(log_probs), self.rng, actions)
         played[rows] = actions
         if batch.imitating:
             assert self.expert is not None
@@ -206,12 +215,11 @@ class PPO:
             batch.expert_probs[t, rows] = torch.from_numpy(probs).to(batch.expert_probs)
             played[rows] = np.where(keys & np.uint64(1), actions, theirs)
             actions = theirs
-        chosen = torch.from_numpy(actions).to(batch.actions.device)
-        batch.actions[t, rows] = chosen
-        batch.log_probs[t, rows] = log_probs.gather(1, chosen[:, None])[:, 0]
+        batch.actions[t, rows] = torch.from_numpy(actions).to(batch.actions)
+        batch.log_probs[t, rows] = torch.from_numpy(log_probs[np.arange(len(actions)), actions]).to(batch.log_probs)
         return played
 
-    def _predict(self, t: int, rows: np.ndarray | slice) -> torch.Tensor:
+    def _predict(self, t: int, rows: np.ndarray | slice) -> np.ndarray:
         """Enter the network's inputs and values at decision `t` of these games; its log-probabilities (N, actions)."""
         batch = self.batch
         arrays = {
@@ -220,15 +228,15 @@ class PPO:
         }
         if self._features:
             arrays["action_features"] = self._features.compute(self.env.states[rows])[:, :, : self._num_features]
-        inputs = {name: torch.from_numpy(array).to(self.settings.device) for name, array in arrays.items()}
-        seats = torch.from_numpy(self.next_seats[rows]).long().to(self.settings.device)
-        with self.autocast:
-            log_probs, values = self.net(*inputs.values())
-        batch.values[t, rows] = turn_seats(values, seats, -1)
+        with self.rounding():
+            log_probs, values = self.player.evaluate(*arrays.values())
+        seats = torch.from_numpy(self.next_seats[rows]).to(batch.seats)
+        batch.values[t, rows] = turn_seats(torch.from_numpy(values).to(batch.values), seats, -1)
         if t < self.settings.num_steps:
             batch.seats[t, rows] = seats
-            for name, tensor in inputs.items():
-                getattr(batch, name)[t, rows] = tensor
+            for name, array in arrays.items():
+                kept = getattr(batch, name)
+                kept[t, rows] = torch.from_numpy(array).to(kept)
         return log_probs
 
     # ---------------------------------------------------------------- advantages
@@ -275,7 +283,7 @@ class PPO:
             The loss, a scalar with gradients, and the metrics by name.
         """
         clip_coef = self.settings.clip_coef
-        with self.autocast:
+        with self.rounding():
             log_probs, values = self.net(part["obs"], part["action_masks"], part.get("action_features"))
             value_loss = (values - part["returns"]).pow(2).mean()
         logratio = log_probs.gather(1, part["actions"][:, None])[:, 0] - part["log_probs"]
@@ -310,11 +318,18 @@ class PPO:
         part = part | {"advantages": (advantages - advantages.mean()) / (advantages.std() + 1e-8)}
         pieces = -(-rows // CACHE_ROWS) if self.settings.device == "cpu" else 1
         split = {name: tensor.tensor_split(pieces) for name, tensor in part.items()}
-        means: dict[str, float] = {}
-        for piece in range(pieces):
+        trained = [parameter for parameter in self.net.parameters() if parameter.requires_grad]
+
+        def compute(piece: int) -> tuple[float, tuple[torch.Tensor, ...], dict[str, float]]:
             loss, metrics = self.loss({name: tensors[piece] for name, tensors in split.items()}, ent_coef)
             share = len(split["advantages"][piece]) / rows
-            (share * loss).backward()
+            return share, torch.autograd.grad(share * loss, trained, allow_unused=True), metrics
+
+        means: dict[str, float] = {}
+        for share, gradients, metrics in self._threads.map(compute, range(pieces)) if pieces > 1 else [compute(0)]:
+            for parameter, gradient in zip(trained, gradients, strict=True):
+                if gradient is not None:
+                    parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
             for name, value in metrics.items():
                 means[name] = means.get(name, 0.0) + share * value
         return means
@@ -381,11 +396,14 @@ class PPO:
         return int(self.ema.n_averaged) - 1
 
 
-def warmed_up_ema(decay: float) -> Callable[[torch.Tensor, torch.Tensor, torch.Tensor | int], torch.Tensor]:
+Tensors = tuple[torch.Tensor, ...] | list[torch.Tensor]
+
+
+def warmed_up_ema(decay: float) -> Callable[[Tensors, Tensors, torch.Tensor | int], None]:
     """Averaging for `AveragedModel`: torch's EMA has no warm-up; here step n decays by at most n / (n + 10)."""
 
-    def average(averaged: torch.Tensor, current: torch.Tensor, step: torch.Tensor | int) -> torch.Tensor:
-        return averaged.lerp(current, 1.0 - min(decay, int(step) / (int(step) + 10.0)))
+    def average(averaged: Tensors, current: Tensors, step: torch.Tensor | int) -> None:
+        torch._foreach_lerp_(averaged, current, 1.0 - min(decay, int(step) / (int(step) + 10.0)))
 
     return average
 

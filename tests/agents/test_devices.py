@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from agents.heuristics import ActionFeatures
-from agents.networks.agent import load_player
 from agents.networks.files import load_network
 from agents.registry import make_agent
 from samurai_env import make_variant, parse_variant
@@ -55,8 +54,7 @@ def test_a_device_that_is_not_there_is_a_line(device):
 
 def test_a_network_is_evaluated_where_it_is(monkeypatch):
     """The inputs go to the device of the weights."""
-    variant = make_variant("samurai", 2)
-    net = load_player(WEIGHTS / "samurai-2.safetensors", variant)
+    net = load_network(WEIGHTS / "samurai-2.safetensors")
     seen = []
     monkeypatch.setattr(type(net), "__call__", lambda self, *inputs: seen.extend(inputs) or inputs)
     net.to("meta")

@@ -51,7 +51,7 @@ def test_logits_are_what_the_docstring_says(game: str, players: int) -> None:
     cells = graph.places
     assert isinstance(cells, Cells)
     obs, masks = positions(variant)
-    (nodes, table), _ = layers.embed(obs, obs.float())
+    (nodes, table), _ = layers.embed(obs, torch.zeros(obs.shape[1]), torch.ones(obs.shape[1]))
     hidden = torch.randn(len(obs), 12)
     logits = layers.logits(obs, (nodes, table), hidden, torch.zeros(len(obs), variant.num_actions))
     scores = layers.scores(nodes.relu() * (1.0 + layers.gate(hidden))[:, None, None])
@@ -92,8 +92,8 @@ def test_where_the_first_site_lies_does_not_matter() -> None:
     moved = obs.clone()
     laid = obs[:, layers.laid].repeat_interleave(2, 1)
     moved[:, layers.at] += 7 * laid
-    (nodes, _), summary = layers.embed(obs, obs.float())
-    (again, _), other = layers.embed(moved, moved.float())
+    (nodes, _), summary = layers.embed(obs, torch.zeros(obs.shape[1]), torch.ones(obs.shape[1]))
+    (again, _), other = layers.embed(moved, torch.zeros(obs.shape[1]), torch.ones(obs.shape[1]))
     assert torch.equal(nodes, again) and torch.equal(summary, other)
 
 

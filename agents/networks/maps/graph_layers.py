@@ -3,13 +3,16 @@
 import torch
 from torch import nn
 
+from agents.networks.maps.compiled_layers import AddLogits, Embed
+from agents.networks.maps.embed_kernels import EmbedInputs, embed_weights
+from agents.networks.maps.score_kernels import score_inputs, score_weights
 from agents.networks.maps.site_layers import SiteLayers
 from agents.networks.maps.tables import LARGEST, fixed_map, sites_beside
 from samurai_env.core.encoding import Cells, Encoding, Graph, Places
 
 
 class GraphLayers(SiteLayers):
-    """Read a map.
+    """Read a map. On a CPU compiled kernels do the work, without autocast; what they compute stands here for torch.
 
     Args:
         graph: the map.
@@ -30,18 +33,31 @@ class GraphLayers(SiteLayers):
         self.kinds = nn.ModuleList(kinds)
         for name, array in fixed_map(graph)._asdict().items():
             self.register_buffer(name, torch.from_numpy(array), persistent=False)
+        self.score_inputs = score_inputs(graph, encoding)
 
-    def embed(self, obs: torch.Tensor, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def embed(self, obs: torch.Tensor, mean: torch.Tensor, scale: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Embed sites in suits, float (batch, sites, suits, width), and sum up the position, (batch, `outputs`)."""
-        around, nodes = self.first_layer(inputs)
-        nodes = self.second_layer(nodes, self.near)
-        flat = nodes.flatten(1, 2)
-        return nodes, torch.cat([around, flat.mean(1), flat.amax(1)], 1)
+        compute = self._embed_compiled if obs.device.type == "cpu" else self._embed_by_torch
+        return compute(obs, mean, scale)
 
     def logits(
         self, obs: torch.Tensor, nodes: torch.Tensor, hidden: torch.Tensor, logits: torch.Tensor
     ) -> torch.Tensor:
         """Add the scores of pieces, sites' own actions and places to the logits, float32 (batch, actions)."""
+        compute = self._logits_compiled if obs.device.type == "cpu" else self._logits_by_torch
+        return compute(obs, nodes, hidden, logits)
+
+    def _embed_by_torch(
+        self, obs: torch.Tensor, mean: torch.Tensor, scale: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        around, nodes = self.first_layer((obs.float() - mean) * scale)
+        nodes = self.second_layer(nodes, self.near)
+        flat = nodes.flatten(1, 2)
+        return nodes, torch.cat([around, flat.mean(1), flat.amax(1)], 1)
+
+    def _logits_by_torch(
+        self, obs: torch.Tensor, nodes: torch.Tensor, hidden: torch.Tensor, logits: torch.Tensor
+    ) -> torch.Tensor:
         gains, own = self.gains(nodes, hidden)
         chosen = self.at_chosen(obs, gains)
         total = self.placeless.expand(len(gains), -1).clone()
@@ -53,6 +69,32 @@ class GraphLayers(SiteLayers):
             total[:, kind.pieces] += at_pieces
         by_site = own.flatten(1)[:, self.with_action]
         return logits.index_add(1, self.ids, torch.cat([total.log() * self.piece_scale, by_site, *places], 1))
+
+    def _by_input(self) -> dict[str, torch.Tensor]:
+        """The parameters by name, weights transposed: (inputs, outputs)."""
+        layers = {name: layer for name, layer in self.named_children() if isinstance(layer, nn.Linear)}
+        layers |= {f"kinds.{n}.own": kind.own for n, kind in enumerate(self.kinds) if isinstance(kind, PlaceLayer)}
+        found: dict[str, torch.Tensor] = {"position": self.position, "piece_scale": self.piece_scale}
+        for name, layer in layers.items():
+            found |= {f"{name}.weight": layer.weight.T, f"{name}.bias": layer.bias}
+        return found
+
+    def _embed_compiled(
+        self, obs: torch.Tensor, mean: torch.Tensor, scale: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        rows, near = self.rows.flatten(0, 1).numpy(), self.near.numpy()
+        inputs = EmbedInputs(self.rest.numpy(), rows, near, mean.numpy(), scale.numpy())
+        weights = embed_weights(self._by_input(), mean, scale, self.rest)
+        around, nodes, average, most = Embed.apply(obs, inputs, torch.is_grad_enabled(), *weights)
+        return nodes.unflatten(1, (-1, self.suits)), torch.cat([around, average, most], 1)
+
+    def _logits_compiled(
+        self, obs: torch.Tensor, nodes: torch.Tensor, hidden: torch.Tensor, logits: torch.Tensor
+    ) -> torch.Tensor:
+        w = score_weights(self._by_input(), len(self.kinds))
+        weights = [w.scores, w.scores_bias, w.piece_scale, *w.own, *w.own_bias]
+        gate, flat = self.gate(hidden).float(), nodes.flatten(1, 2)
+        return AddLogits.apply(logits, obs, flat, gate, self.score_inputs, *weights)
 
 
 class PlaceLayer(nn.Module):

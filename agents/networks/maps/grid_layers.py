@@ -87,10 +87,12 @@ class GridLayers(SiteLayers):
         near = (x.abs() + y.abs() <= 2) & laid[:, :, None] & laid[:, None]
         return near / near.sum(2, keepdim=True).clamp_min(1)
 
-    def embed(self, obs: torch.Tensor, inputs: torch.Tensor) -> tuple[tuple[torch.Tensor, Table], torch.Tensor]:
+    def embed(
+        self, obs: torch.Tensor, mean: torch.Tensor, scale: torch.Tensor
+    ) -> tuple[tuple[torch.Tensor, Table], torch.Tensor]:
         """Embed sites in suits, float (batch, sites, suits, width), and sum up the position, (batch, `outputs`)."""
         table = self.table(obs)
-        around, nodes = self.first_layer(inputs, table.laid.shape[1])
+        around, nodes = self.first_layer((obs.float() - mean) * scale, table.laid.shape[1])
         laid = table.laid.to(nodes.dtype)[:, :, None, None]
         nodes = self.second_layer(nodes * laid, self.near(obs, table.laid)) * laid
         flat = nodes.flatten(1, 2)

@@ -1,8 +1,10 @@
-"""Layers over the graph of a map with fixed places by NumPy, for play without torch."""
+"""Layers over the graph of a map with fixed places, compiled, for play without torch."""
 
 import numpy as np
 
-from agents.networks.maps.tables import LARGEST, fixed_map, other_entries, pieces_by_like, sites_beside
+from agents.networks.maps.embed_kernels import EmbedInputs, EmbedWeights, embed, embed_weights, new_embedded
+from agents.networks.maps.score_kernels import add_logits, new_work, score_inputs, score_weights
+from agents.networks.maps.tables import fixed_map, other_entries
 from samurai_env.core.encoding import Cells, Encoding, Graph
 
 Shapes = dict[str, tuple[int, ...]]
@@ -32,61 +34,47 @@ def graph_shapes(graph: Graph, encoding: Encoding, width: int, hidden: int) -> S
 
 
 class NumPyGraph:
-    """`graph_layers.GraphLayers` by NumPy, line by line.
+    """`graph_layers.GraphLayers` without torch.
 
     Args:
         graph: the map.
         encoding: a vector, with the blocks that the graph names.
         tensors: float32, by the names of `graph_shapes`; weights are transposed, (inputs, outputs).
+        mean: float32 (entries,): is subtracted from an observation.
+        scale: float32 (entries,): is then multiplied with it.
     """
 
-    def __init__(self, graph: Graph, encoding: Encoding, tensors: dict[str, np.ndarray]) -> None:
+    def __init__(
+        self, graph: Graph, encoding: Encoding, tensors: dict[str, np.ndarray], mean: np.ndarray, scale: np.ndarray
+    ) -> None:
         assert not isinstance(graph.places, Cells)
-        self._tensors, self._places = tensors, graph.places
-        sites, self._suits = graph.sites.shape
-        self._rows, self._rest = graph.sites.rows(encoding), other_entries(graph, encoding)
-        self._chosen = encoding.slices()[graph.piece_block]
-        self._beside = [sites_beside(places, sites) for places in graph.places]
-        self._place_rows = [places.rows(encoding) for places in graph.places]
-        self._by_piece = pieces_by_like(graph)
-        self._near, self._placeless, self._with_action, self._ids = fixed_map(graph)
+        rows, rest = graph.sites.rows(encoding), other_entries(graph, encoding)
+        flat = np.ascontiguousarray(rows.reshape(-1, rows.shape[2]))
+        self._inputs = EmbedInputs(rest, flat, fixed_map(graph).near, mean, scale)
+        self._weights = EmbedWeights(*map(np.ascontiguousarray, embed_weights(tensors, mean, scale, rest)))
+        self._score_inputs = score_inputs(graph, encoding)
+        scores = score_weights(tensors, len(graph.places))
+        own = tuple(np.ascontiguousarray(weights) for weights in scores.own)
+        self._score_weights, self._width = scores._replace(own=own), len(tensors["second.bias"])
 
-    def _layer(self, name: str, inputs: np.ndarray) -> np.ndarray:
-        out = inputs @ self._tensors[f"{name}.weight"]
-        bias = self._tensors.get(f"{name}.bias")
-        return out if bias is None else out + bias
-
-    def embed(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Embed sites in suits, float32 (batch, sites, suits, width), and sum up the position, (batch, 4 * width).
+    def embed(self, obs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Embed sites in suits, float32 (batch, sites * suits, width), and sum up the position, (batch, 4 * width).
 
         Args:
-            inputs: float32 (batch, entries), normalised observations.
+            obs: int8 (batch, entries).
         """
-        around = np.maximum(self._layer("around", inputs[:, self._rest]), 0)
-        context = self._layer("context", around).reshape(len(inputs), 1, self._suits, -1)
-        nodes = self._layer("first", inputs[:, self._rows]) + self._tensors["position"]
-        nodes = np.maximum(nodes + context, 0)
-        flat = self._layer("neighbours", nodes).reshape(len(inputs), len(self._near), -1)
-        mixed = self._layer("second", nodes) + (self._near @ flat).reshape(nodes.shape)
-        mixed += self._layer("other_suits", nodes.mean(2, keepdims=True))
-        nodes = nodes + self._layer("third", np.maximum(mixed, 0))
-        every = nodes.reshape(len(inputs), -1, nodes.shape[3])
-        return nodes, np.concatenate([around, every.mean(1), every.max(1)], 1)
+        out = new_embedded(len(obs), self._inputs, self._width, False)
+        embed(obs, self._inputs, self._weights, out)
+        return out.nodes, np.concatenate([out.around, out.mean, out.most], 1)
 
-    def add_logits(self, obs: np.ndarray, nodes: np.ndarray, hidden: np.ndarray, logits: np.ndarray) -> None:
-        """Add what sites and places say to logits, float32 (batch, actions); `obs` is int8 (batch, entries)."""
-        gate = np.expand_dims(self._layer("gate", hidden), (1, 2))
-        scores = self._layer("scores", np.maximum(nodes, 0) * (np.float32(1.0) + gate))
-        gains = scores[..., :-1].reshape(len(obs), len(self._near), -1) @ self._by_piece  # (batch, sites, pieces)
-        chosen = (gains @ obs[:, self._chosen].astype(np.float32)[:, :, None])[:, :, 0]
-        total = np.repeat(self._placeless[None], len(obs), 0)
-        parts = [scores[..., -1].reshape(len(obs), -1)[:, self._with_action]]
-        for number, places in enumerate(self._places):
-            entries, beside, pieces = obs[:, self._place_rows[number]], self._beside[number], list(places.pieces)
-            free = (~entries.any(2)).astype(np.float32)
-            here = np.clip(gains.transpose(0, 2, 1)[:, pieces] @ beside, -LARGEST, LARGEST)
-            total[:, pieces] += np.einsum("npq,nq->np", np.exp(here), free)
-            own = self._layer(f"kinds.{number}.own", entries.astype(np.float32))[:, :, 0]
-            parts.append(chosen @ beside + own)
-        by_piece = np.log(total) * self._tensors["piece_scale"]
-        logits[:, self._ids] += np.concatenate([by_piece, *parts], 1)  # no id comes twice
+    def add_logits(self, obs: np.ndarray, nodes: np.ndarray, gate: np.ndarray, logits: np.ndarray) -> None:
+        """Add what sites and places say to logits, float32 (batch, actions).
+
+        Args:
+            obs: int8 (batch, entries).
+            nodes: float32 (batch, sites * suits, width), from `embed`.
+            gate: float32 (batch, width).
+            logits: in and out.
+        """
+        work = new_work(self._score_inputs, self._width)  # not kept: threads may share a network
+        add_logits(obs, nodes, gate, self._score_inputs, self._score_weights, work, logits)

@@ -57,12 +57,13 @@ class SiteLayers(nn.Module):
         nn.init.zeros_(self.scores.bias)
         self.piece_scale = nn.Parameter(torch.ones(len(graph.pieces)))
 
-    def embed(self, obs: torch.Tensor, inputs: torch.Tensor) -> tuple[Any, torch.Tensor]:
+    def embed(self, obs: torch.Tensor, mean: torch.Tensor, scale: torch.Tensor) -> tuple[Any, torch.Tensor]:
         """Embed sites in suits, and sum up the position.
 
         Args:
             obs: int8 (batch, entries).
-            inputs: float (batch, entries), the same normalised.
+            mean: float32 (entries,): is subtracted from the observations.
+            scale: float32 (entries,): is then multiplied with them.
 
         Returns:
             What `logits` reads of the sites, and float (batch, `outputs`).

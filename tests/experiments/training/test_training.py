@@ -277,7 +277,7 @@ def test_past_selves_are_kept_through_the_run_and_drawn(tmp_path):
     assert set(drawn[:50]) == set(drawn[50:]) == set(range(5))
     assert drawn[:50] != drawn[50:]
     assert [learner.opponents.past.draw(1, number) for number in range(50)] == drawn[:50]
-    playing = learner.opponents.past._player.net.state_dict()
+    playing = learner.opponents.past._net.state_dict()
     assert all(torch.equal(playing[name], learner.opponents.past.nets[drawn[49]][name]) for name in playing)
     checkpoint.save(learner)
     resumed = Learner(learner.config)
@@ -643,9 +643,11 @@ def test_every_number_has_a_range_and_its_default_lies_within():
 
 
 def test_the_average_of_the_weights_by_hand():
-    average, step = warmed_up_ema(0.5), torch.tensor([1.0])
-    assert average(step, 0 * step, torch.tensor(1)).item() == pytest.approx(1 / 11)
-    assert average(step, 0 * step, torch.tensor(90)).item() == pytest.approx(0.5)
+    average = warmed_up_ema(0.5)
+    for step, kept in ((1, 1 / 11), (90, 0.5)):
+        averaged = [torch.tensor([1.0]), torch.tensor([2.0])]
+        average(averaged, [torch.zeros(1), torch.zeros(1)], torch.tensor(step))
+        assert [float(tensor) for tensor in averaged] == pytest.approx([kept, 2 * kept])
 
 
 def test_a_full_disk_is_told_once(capsys, monkeypatch):
