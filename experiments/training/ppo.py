@@ -328,8 +328,9 @@ class PPO:
         means: dict[str, float] = {}
         for share, gradients, metrics in self._threads.map(compute, range(pieces)) if pieces > 1 else [compute(0)]:
             for parameter, gradient in zip(trained, gradients, strict=True):
-                if gradient is not None:
-                    parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
+                if gradient is not None:  # Adam's fused form reads gradients as they lie in memory
+                    own = gradient.contiguous()
+                    parameter.grad = own if parameter.grad is None else parameter.grad.add_(own)
             for name, value in metrics.items():
                 means[name] = means.get(name, 0.0) + share * value
         return means

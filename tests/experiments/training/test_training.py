@@ -109,15 +109,35 @@ def test_advantages_between_decisions_of_opponents_by_hand(tmp_path):
     ]
 
 
+def rollout_rows(learner, *others):
+    """A rollout as a minibatch, with other parts of the batch by name."""
+    own, returns, _ = learner.advantages()
+    names = ["obs", "action_masks", "actions", "log_probs", *others]
+    rows = {name: getattr(learner.batch, name).flatten(0, 1) for name in names}
+    return rows | {"advantages": own.flatten(), "returns": returns.flatten(0, 1)}
+
+
+@pytest.mark.parametrize("graph_width", [0, 8])
+def test_the_first_step_of_adam_by_hand(graph_width, tmp_path, monkeypatch):
+    """The fused form reads gradients as they lie in memory: transposed ones were mixed up."""
+    monkeypatch.setattr("experiments.training.ppo.CACHE_ROWS", 50)
+    learner = Learner(small(tmp_path, device="cpu", precision="float32", graph_width=graph_width))
+    learner.collect()
+    learner.backward(rollout_rows(learner), 0.1)
+    before = {name: p.detach().clone() for name, p in learner.net.named_parameters()}
+    learner.optimizer.step()
+    rate, epsilon = learner.settings.learning_rate, learner.optimizer.defaults["eps"]
+    for name, p in learner.net.named_parameters():
+        expected = before[name] - rate * p.grad / (p.grad.abs() + epsilon)
+        assert torch.allclose(p, expected, atol=1e-3 * rate), name
+
+
 @pytest.mark.parametrize("imitates", [False, True])
 def test_a_minibatch_in_pieces_has_the_gradient_of_the_whole(imitates, tmp_path, monkeypatch):
     expert = {"expert": "greedy", "imitation_steps": 1000} if imitates else {}
     learner = Learner(small(tmp_path, device="cpu", precision="float32", **expert))
     learner.collect()
-    own, returns, _ = learner.advantages()
-    names = ["obs", "action_masks", "actions", "log_probs"] + ["expert_probs"] * imitates
-    rows = {name: getattr(learner.batch, name).flatten(0, 1) for name in names}
-    rows |= {"advantages": own.flatten(), "returns": returns.flatten(0, 1)}
+    rows = rollout_rows(learner, *["expert_probs"] * imitates)
     found = []
     for size in (len(rows["actions"]), 50, 1):  # in one piece, three and many
         monkeypatch.setattr("experiments.training.ppo.CACHE_ROWS", size)
