@@ -3,6 +3,7 @@
 import torch
 
 from agents.networks.cards import read_card
+from agents.networks.network import snapshot
 from experiments.common.memory import keep_freed_memory
 from experiments.training.config import Config
 from experiments.training.init_network import init_network
@@ -44,6 +45,19 @@ class Learner(PPO):
         self.curve: list[dict[str, float]] = []
         self.commands: list[tuple[int, str]] = [(0, config.command)]
         self.origin = read_card(config.init_from).notes if config.init_from else None
+        if net.config.graph_width:
+            self._compile()
+
+    def _compile(self) -> None:
+        """Compile what the network calls, before the run's clock starts."""
+        names = ("obs", "action_masks", "actions", "log_probs", "action_features")
+        tensors = {name: getattr(self.batch, name) for name in names}
+        part = {name: tensor.flatten(0, 1)[:1] for name, tensor in tensors.items() if tensor is not None}
+        zeros = {"advantages": part["log_probs"], "returns": self.batch.rewards.flatten(0, 1)[:1]}
+        self.loss(part | zeros, 0.0)[0].backward()
+        self.net.zero_grad()
+        inputs = (part[name].cpu().numpy() for name in ("obs", "action_masks", "action_features") if name in part)
+        snapshot(self.net).evaluate(*inputs)
 
     def close(self) -> None:
         """End what plays for the learner elsewhere: nothing here."""

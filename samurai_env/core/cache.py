@@ -22,7 +22,7 @@ from numba.core.serialize import dumps
 from samurai_env.core.notices import notice
 
 HASH_SIZE = hashlib.sha256().digest_size
-DURATION = "3 to 20 seconds"  # of the rules or the agents of a game, on one idle core
+DURATION = "3 to 20 seconds"  # of the rules or the agents of a game, or of layers, on one idle core
 
 
 class Entries:
@@ -98,15 +98,17 @@ def _no_collection() -> Iterator[None]:
 def notice_compiling(function: Callable[..., Any], kept: bool) -> None:
     """Say on stderr, once for the rules of a game and once for its agents, that code is about to be compiled.
 
-    What is not bound to a game (`core.jit.bind`) is a part of that, or takes less than a second by itself: not said.
+    What is not bound (`core.jit.bind`) to a game, or to something in words, is a part of that, or takes less than a
+    second by itself: not said.
     """
-    game = "".join(function.__qualname__.split(".")[1:2])
-    if not game.isidentifier():
+    owner = "".join(function.__qualname__.split(".")[1:2])
+    if owner.isidentifier():
+        part = "agents" if "agents" in function.__module__.split(".") else "rules"
+        owner = f"the {part} of {owner}"
+    elif " " not in owner:
         return
-    part = "agents" if "agents" in function.__module__.split(".") else "rules"
     then = "kept for later runs" if kept else "not kept, for want of a folder to write to"
-    text = f"compiling the {part} of {game}: {DURATION}, {then} (samurai-env warmup does it all)"
-    notice(f"compiling {part} {game}", text)
+    notice(f"compiling {owner}", f"compiling {owner}: {DURATION}, {then} (samurai-env warmup does it all)")
 
 
 class NoCache(NullCache):

@@ -15,9 +15,10 @@ from agents.networks.maps.products import (
     add_transposed_product,
     larger,
 )
-from samurai_env.core.jit import inlined, jit
+from samurai_env.core.jit import bind, inlined
 
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
+BOUND = "networks over a map"  # what is said to be compiled
 
 
 class EmbedInputs(NamedTuple):
@@ -144,8 +145,7 @@ def list_entries(obs, rest, factors, listed):
     return count
 
 
-@jit
-def embed(obs, inputs, w, out):
+def _embed(obs, inputs, w, out):
     """Embed positions.
 
     Args:
@@ -239,8 +239,7 @@ def pool(nodes, mean, most):
         mean[k] /= np.float32(nodes.shape[0])
 
 
-@jit
-def embed_gradient(obs, inputs, back, seen, by_output, out):
+def _embed_gradient(obs, inputs, back, seen, by_output, out):
     """Add to the gradient of the weights.
 
     Args:
@@ -343,3 +342,7 @@ def keep_positive(outputs, gradient):
     flat, flat_gradient = outputs.reshape(-1), gradient.reshape(-1)
     for k in range(flat.shape[0]):
         flat_gradient[k] *= np.float32(flat[k] > ZERO)
+
+
+embed = bind(_embed, BOUND, {})
+embed_gradient = bind(_embed_gradient, BOUND, {})

@@ -10,10 +10,11 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from agents.networks.maps.embed_kernels import BOUND
 from agents.networks.maps.products import add_product, add_transposed_product, larger
 from agents.networks.maps.tables import LARGEST, fixed_map, pieces_by_like, sites_beside
 from samurai_env.core.encoding import Cells, Encoding, Graph
-from samurai_env.core.jit import inlined, jit
+from samurai_env.core.jit import bind, inlined, jit
 
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
 CLAMP = np.float32(LARGEST)
@@ -232,8 +233,7 @@ def score_position(obs, nodes, gate, inputs, w, work):
             total[pieces[k]] += work.by_column[k]
 
 
-@jit
-def add_logits(obs, nodes, gate, inputs, w, work, logits):
+def _add_logits(obs, nodes, gate, inputs, w, work, logits):
     """Add what pieces, sites and places say.
 
     Args:
@@ -261,8 +261,7 @@ def add_logits(obs, nodes, gate, inputs, w, work, logits):
                 logits[i, first + place] += work.own[kind][place] + work.at_places[kind][place, column]
 
 
-@jit
-def logits_gradient(obs, nodes, gate, inputs, w, by_logits, work, by_nodes, by_gate, out):
+def _logits_gradient(obs, nodes, gate, inputs, w, by_logits, work, by_nodes, by_gate, out):
     """Write the gradients by nodes and gate, and add to those by weights.
 
     Args:
@@ -328,3 +327,7 @@ def logits_gradient(obs, nodes, gate, inputs, w, by_logits, work, by_nodes, by_g
         add_product(d_scores, gated_back, d_nodes)
         for k in range(flat.shape[0]):
             flat[k] *= np.float32(rectified[k] > ZERO)
+
+
+add_logits = bind(_add_logits, BOUND, {})
+logits_gradient = bind(_logits_gradient, BOUND, {})
