@@ -16,7 +16,8 @@ INTERNAL = {
     *(f"samurai_env.{name}" for name in ("agents", "experiments", "source_folders", "display.palette")),
     *(f"samurai_env.{name}_v0" for name in ("samurai", "samurai_card", "samurai_spirit")),  # envs.modules makes them
     *(f"agents.{name}" for name in ("old_names", "networks.dense", "networks.sampling")),
-    *(f"agents.networks.maps.{name}" for name in ("numpy_graph", "tables")),
+    *(f"agents.networks.maps.{name}" for name in ("compiled_layers", "numpy_graph", "products", "tables")),
+    *(f"agents.networks.maps.{name}" for name in ("embed_kernels", "score_kernels")),
 }
 
 
