@@ -49,7 +49,7 @@ class EmbedWeights(NamedTuple):
     position: np.ndarray
     """(sites, width), with the bias of `first`."""
     second: np.ndarray
-    """(width, width); so are the next three."""
+    """(width, width); so are the other weights below."""
     second_bias: np.ndarray
     neighbours: np.ndarray
     other_suits: np.ndarray

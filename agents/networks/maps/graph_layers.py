@@ -12,7 +12,7 @@ from samurai_env.core.encoding import Cells, Encoding, Graph, Places
 
 
 class GraphLayers(SiteLayers):
-    """Read a map. On a CPU compiled kernels do the work, without autocast; what they compute stands here for torch.
+    """Read a map: on a CPU by compiled kernels, in float32 also under autocast, on other devices by torch.
 
     Args:
         graph: the map.
