@@ -1,13 +1,14 @@
 """Networks by NumPy and compiled layers, for play: without torch, and mostly faster.
 
 Multi-layer perceptrons with a heuristic prior, action layers and layers over a graph. The shipped networks are of these
-forms, and choose as by torch; see `network.PolicyValueNet`, `layers.ActionLayers` and `maps.graph_layers.GraphLayers`,
-which these functions follow.
+forms, and choose as by torch; see `network.PolicyValueNet`, `layers.ActionLayers`, `maps.graph_layers.GraphLayers` and
+`maps.grid_layers.GridLayers`, which these functions follow.
 """
 
 from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, deserialize
@@ -16,11 +17,10 @@ from threadpoolctl import ThreadpoolController
 from agents.networks.cards import damaged, read_card, read_weights
 from agents.networks.config import MASKED, NetworkConfig, graph_of, supports_bfloat16
 from agents.networks.dense import add_action_scores, add_prior, dense, log_softmax, observed, prior_logits, rectify
-from agents.networks.maps.numpy_graph import NumPyGraph, Shapes, graph_shapes, linear_shapes
+from agents.networks.maps.numpy_graph import NumPyMap, Shapes, graph_shapes, linear_shapes, numpy_map
 from agents.networks.paths import weights_file
 from agents.old_names import current_tensor
 from samurai_env import parse_variant
-from samurai_env.core.encoding import Cells
 from samurai_env.core.texts import one_line
 
 FEW = 16  # positions up to which compiled layers are faster than NumPy's products
@@ -62,7 +62,7 @@ class NumPyNetwork:
     """A network that plays and does not learn.
 
     Args:
-        config: a form without entity and spatial layers, and without a graph of laid cells.
+        config: a form without entity and spatial layers.
         tensors: float32, by the names of `expected_shapes`.
     """
 
@@ -73,12 +73,12 @@ class NumPyNetwork:
         t, names = self._tensors, [f"body.{2 * layer}" for layer in range(len(config.hidden))]
         names += ["graph.gate"] * (config.graph_width > 0) + ["policy", "value"]
         self._layers = [(t[f"{name}.weight"], t[f"{name}.bias"]) for name in names]
-        self._graph: NumPyGraph | None = None
+        self._graph: NumPyMap | None = None
         if config.graph_width:
             variant = parse_variant(config.variant)
             own = {name.removeprefix("graph."): tensor for name, tensor in t.items() if name.startswith("graph.")}
             graph, encoding = graph_of(variant, config.encoding), variant.encoding(config.encoding)
-            self._graph = NumPyGraph(graph, encoding, own, t["mean"], t["scale"])
+            self._graph = numpy_map(graph, encoding, own, t["mean"], t["scale"])
         elif config.hidden:  # the first layer reads observations as they are: it does the normalisation, too
             entries = len(t["mean"])
             weights, bias = self._layers[0]
@@ -106,12 +106,12 @@ class NumPyNetwork:
         if features is not None:
             prior = np.empty(masks.shape, np.float32)
             prior_logits(features, t["prior_temperature"][()], prior)
-        nodes: np.ndarray | None = None
+        seen_sites: Any = None
         if self._graph is None and self.config.hidden:
             hidden = self._read(obs, masks, prior)
         else:
             if self._graph is not None:
-                nodes, seen = self._graph.embed(obs)
+                seen_sites, seen = self._graph.embed(obs)
             else:
                 seen = (obs - t["mean"]) * t["scale"]
             parts = [seen]
@@ -123,8 +123,7 @@ class NumPyNetwork:
             hidden = self._dense(layer, hidden, True)
         logits = self._dense(-2, hidden, False)
         if self._graph is not None:
-            assert nodes is not None
-            self._graph.add_logits(obs, nodes, self._dense(-3, hidden, False), logits)
+            self._graph.add_logits(obs, seen_sites, self._dense(-3, hidden, False), logits)
         if prior is not None:
             if self.config.action_width:
                 assert features is not None
@@ -183,10 +182,7 @@ class NumPyNetwork:
 
 def needs_torch(config: NetworkConfig) -> bool:
     """Whether a network has layers that are computed by torch alone."""
-    variant = parse_variant(config.variant)
-    graph = variant.game.graph(variant.num_players) if config.graph_width and variant.game.graph else None
-    over_cells = graph is not None and isinstance(graph.places, Cells)
-    return bool(config.entity_width or config.spatial_width or over_cells)
+    return bool(config.entity_width or config.spatial_width)
 
 
 def faster_without_torch(config: NetworkConfig) -> bool:

@@ -213,23 +213,43 @@ class Piece:
 
 @dataclass(frozen=True)
 class Cells:
-    """Places around sites that are laid on a grid as the game goes on, each one step from a site.
+    """Sites that are laid on a grid as the game goes on, and the cells around them, one step away, where pieces go.
 
-    A cell beside several sites has the action of that one whose entry `free` is 1.
+    A cell beside several sites has the action of that one whose entry `free` is 1. A piece brings new sites: onto each
+    empty square beside it that has another player's piece beside it, at a right angle to a site laid beside the piece.
 
     Attributes:
         laid: the encoding's block that says whether a site lies on the table, (sites,).
-        position: its block of the sites' coordinates, (sites, 2).
-        free: its block that says whether a side has an action and can be chosen, (sites, sides).
+        done: whether it counts no more, since there is a piece on each side, (sites,).
+        position: the coordinates, (sites, 2).
+        free: by side, whether it has an action and can be chosen, (sites, sides).
+        suits: whether a site counts in a suit, (sites, suits).
+        next_suits: the same of the site to be laid next, (suits,).
+        owner: by side, one-hot, whose piece lies there, (sites, sides, players); the first is the observer.
+        strength: by side, that of the piece there, (sites, sides, suits).
+        waiting: coordinates of the squares to choose from for the next site, (squares, 2); alike where there is no
+            choice.
         steps: by side, the step from the site to the cell.
         action: id of the first side of the first site; the others follow.
+        waiting_action: id of the first square to choose; the others follow.
     """
 
     laid: str
+    done: str
     position: str
     free: str
+    suits: str
+    next_suits: str
+    owner: str
+    strength: str
+    waiting: str
     steps: tuple[tuple[int, int], ...]
     action: int
+    waiting_action: int
+
+    def entries(self, encoding: Encoding) -> dict[str, np.ndarray]:
+        """Where the entries of the blocks lie in a vector encoding: by block, int64, of the block's shape."""
+        return _indices(encoding)
 
 
 @dataclass(frozen=True)

@@ -77,10 +77,10 @@ def test_the_larger_of_two() -> None:
     assert np.array_equal(out, np.maximum(a, b))
 
 
-def network(players: int, width: int) -> tuple[PolicyValueNet, torch.Tensor, torch.Tensor]:
+def network(players: int, width: int, game: str = "samurai") -> tuple[PolicyValueNet, torch.Tensor, torch.Tensor]:
     """A network with all weights far from 0, observations of all stages of games, and their legal actions."""
     torch.manual_seed(3)
-    variant = make_variant("samurai", players)
+    variant = make_variant(game, players)
     net = PolicyValueNet(NetworkConfig(variant.spec, "flat", (24,), graph_width=width))
     batch, rng, parts = GameBatch(variant), np.array([7], np.uint64), []
     states = batch.reset(np.arange(6))
@@ -97,9 +97,17 @@ def network(players: int, width: int) -> tuple[PolicyValueNet, torch.Tensor, tor
     return net, obs, torch.from_numpy(batch.legal_masks(states))
 
 
-@pytest.mark.parametrize(("players", "width"), [(2, 16), (2, 12), (3, 8), (4, 32)])
-def test_outputs_and_gradients_are_those_by_torch(players: int, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    net, obs, masks = network(players, width)
+SIZES = [(2, 16), (2, 12), (3, 8), (4, 32)]
+
+
+@pytest.mark.parametrize(
+    ("game", "players", "width"),
+    [("samurai", *size) for size in SIZES] + [("samurai_card", *size) for size in SIZES],
+)
+def test_outputs_and_gradients_are_those_by_torch(
+    game: str, players: int, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net, obs, masks = network(players, width, game)
     masks = torch.ones_like(masks)  # what lies in a place counts for illegal actions alone
 
     def compute() -> list[torch.Tensor]:
@@ -137,8 +145,9 @@ def test_a_maximum_that_several_nodes_have_shares_its_gradient() -> None:
     assert gradients[0].abs().max() > 0.1
 
 
-def test_a_snapshot_evaluates_as_the_network_did() -> None:
-    net, obs, masks = network(2, 16)
+@pytest.mark.parametrize("game", ["samurai", "samurai_card"])
+def test_a_snapshot_evaluates_as_the_network_did(game: str) -> None:
+    net, obs, masks = network(2, 16, game)
     copy = snapshot(net)
     before = copy.evaluate(obs.numpy(), masks.numpy())
     for ours, theirs in zip(before, net.evaluate(obs.numpy(), masks.numpy()), strict=True):

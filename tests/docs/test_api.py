@@ -17,7 +17,8 @@ INTERNAL = {
     *(f"samurai_env.{name}_v0" for name in ("samurai", "samurai_card", "samurai_spirit")),  # envs.modules makes them
     *(f"agents.{name}" for name in ("old_names", "networks.dense", "networks.sampling")),
     *(f"agents.networks.maps.{name}" for name in ("compiled_layers", "numpy_graph", "products", "tables")),
-    *(f"agents.networks.maps.{name}" for name in ("embed_kernels", "score_kernels")),
+    *(f"agents.networks.maps.{name}" for name in ("site_kernels", "embed_kernels", "score_kernels")),
+    *(f"agents.networks.maps.{name}" for name in ("laid_tables", "laid_score_kernels")),
 }
 
 

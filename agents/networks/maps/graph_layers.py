@@ -4,8 +4,9 @@ import torch
 from torch import nn
 
 from agents.networks.maps.compiled_layers import AddLogits, Embed
-from agents.networks.maps.embed_kernels import EmbedInputs, embed_weights
+from agents.networks.maps.embed_kernels import FixedInputs
 from agents.networks.maps.score_kernels import score_inputs, score_weights
+from agents.networks.maps.site_kernels import embed_weights
 from agents.networks.maps.site_layers import SiteLayers
 from agents.networks.maps.tables import LARGEST, fixed_map, sites_beside
 from samurai_env.core.encoding import Cells, Encoding, Graph, Places
@@ -29,7 +30,7 @@ class GraphLayers(SiteLayers):
     def __init__(self, graph: Graph, encoding: Encoding, width: int, hidden: int) -> None:
         assert not isinstance(graph.places, Cells)
         kinds = [PlaceLayer(places, encoding, graph.sites.shape[0]) for places in graph.places]
-        super().__init__(graph, encoding, width, hidden, fixed=True)
+        super().__init__(graph, encoding, width, hidden, graph.sites.rows(encoding).shape[2], fixed=True)
         self.kinds = nn.ModuleList(kinds)
         for name, array in fixed_map(graph)._asdict().items():
             self.register_buffer(name, torch.from_numpy(array), persistent=False)
@@ -50,7 +51,8 @@ class GraphLayers(SiteLayers):
     def _embed_by_torch(
         self, obs: torch.Tensor, mean: torch.Tensor, scale: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        around, nodes = self.first_layer((obs.float() - mean) * scale)
+        inputs = (obs.float() - mean) * scale
+        around, nodes = self.first_layer(inputs[:, self.rest], inputs[:, self.rows])
         nodes = self.second_layer(nodes, self.near)
         flat = nodes.flatten(1, 2)
         return nodes, torch.cat([around, flat.mean(1), flat.amax(1)], 1)
@@ -70,28 +72,19 @@ class GraphLayers(SiteLayers):
         by_site = own.flatten(1)[:, self.with_action]
         return logits.index_add(1, self.ids, torch.cat([total.log() * self.piece_scale, by_site, *places], 1))
 
-    def _by_input(self) -> dict[str, torch.Tensor]:
-        """The parameters by name, weights transposed: (inputs, outputs)."""
-        layers = {name: layer for name, layer in self.named_children() if isinstance(layer, nn.Linear)}
-        layers |= {f"kinds.{n}.own": kind.own for n, kind in enumerate(self.kinds) if isinstance(kind, PlaceLayer)}
-        found: dict[str, torch.Tensor] = {"position": self.position, "piece_scale": self.piece_scale}
-        for name, layer in layers.items():
-            found |= {f"{name}.weight": layer.weight.T, f"{name}.bias": layer.bias}
-        return found
-
     def _embed_compiled(
         self, obs: torch.Tensor, mean: torch.Tensor, scale: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         rows, near = self.rows.flatten(0, 1).numpy(), self.near.numpy()
-        inputs = EmbedInputs(self.rest.numpy(), rows, near, mean.numpy(), scale.numpy())
-        weights = embed_weights(self._by_input(), mean, scale, self.rest)
+        inputs = FixedInputs(self.rest.numpy(), rows, near, mean.numpy(), scale.numpy())
+        weights = embed_weights(self.by_input(), mean, scale, self.rest)
         around, nodes, average, most = Embed.apply(obs, inputs, torch.is_grad_enabled(), *weights)
-        return nodes.unflatten(1, (-1, self.suits)), torch.cat([around, average, most], 1)
+        return nodes.view(len(obs), -1, self.suits, nodes.shape[1]), torch.cat([around, average, most], 1)
 
     def _logits_compiled(
         self, obs: torch.Tensor, nodes: torch.Tensor, hidden: torch.Tensor, logits: torch.Tensor
     ) -> torch.Tensor:
-        w = score_weights(self._by_input(), len(self.kinds))
+        w = score_weights(self.by_input(), len(self.kinds))
         weights = [w.scores, w.scores_bias, w.piece_scale, *w.own, *w.own_bias]
         gate, flat = self.gate(hidden).float(), nodes.flatten(1, 2)
         return AddLogits.apply(logits, obs, flat, gate, self.score_inputs, *weights)

@@ -1,36 +1,33 @@
 """Layers over the graph of a map that is laid as the game goes on: sites and cells on a grid."""
 
-from dataclasses import dataclass
-
+import numpy as np
 import torch
 from torch import nn
 
+from agents.networks.maps.compiled_layers import AddLaidLogits, Embed
+from agents.networks.maps.embed_kernels import LaidInputs
+from agents.networks.maps.laid_score_kernels import LEAST, laid_pieces, laid_score_weights
+from agents.networks.maps.laid_tables import Tables, all_entries, entry_count, grid_inputs, read_tables
+from agents.networks.maps.site_kernels import embed_weights
 from agents.networks.maps.site_layers import SiteLayers
 from agents.networks.maps.tables import LARGEST
 from samurai_env.core.encoding import Cells, Encoding, Graph
 
+Seen = tuple[Tables, torch.Tensor]  # what lies on the tables, and the embedded sites
 
-@dataclass
-class Table:
-    """The sites and cells in a batch of observations. Sites that no game has laid yet are left out.
 
-    Attributes:
-        laid: bool (batch, sites).
-        square: int16 (batch, sites): the number of each site's square.
-        cell: int64 (batch, most): the free cells, by the number of the side that has the action; then one that is none.
-        here: bool (batch, most): whether there is one.
-        beside: bool (batch, most, sites, sides): whether the cell lies on that side of the site.
-    """
-
-    laid: torch.Tensor
-    square: torch.Tensor
-    cell: torch.Tensor
-    here: torch.Tensor
-    beside: torch.Tensor
+def padded(rows: np.ndarray, first: np.ndarray, value: int | float) -> torch.Tensor:
+    """The rows of each position, filled up: (batch, most, ...); `first` as in `Tables`."""
+    counts = np.diff(first)
+    out = np.full((len(counts), max(1, counts.max(initial=0)), *rows.shape[1:]), value, rows.dtype)
+    out[np.arange(out.shape[1]) < counts[:, None]] = rows
+    return torch.from_numpy(out)
 
 
 class GridLayers(SiteLayers):
-    """Read a table.
+    """Read a table: on a CPU by compiled kernels, in float32 also under autocast, on other devices by torch.
+
+    Sites are those of `laid_tables.Tables`, which are read on the CPU.
 
     Args:
         graph: the map, with cells.
@@ -39,77 +36,81 @@ class GridLayers(SiteLayers):
         hidden: width of the last hidden layer, which `logits` reads.
     """
 
-    pieces: torch.Tensor  # int64: ids of the actions that choose a piece
-    steps: torch.Tensor  # int16 (sides,): the step to a side's cell, as a difference of squares
+    numbers: torch.Tensor  # int64: actions that choose a piece
 
     def __init__(self, graph: Graph, encoding: Encoding, width: int, hidden: int) -> None:
-        super().__init__(graph, encoding, width, hidden, fixed=False)
         cells = graph.places
         assert isinstance(cells, Cells)
-        slices = encoding.slices()
-        self.laid, self.at, self.free = (slices[name] for name in (cells.laid, cells.position, cells.free))
-        reach = max(block.limits[1] for block in encoding.blocks if block.name == cells.position)
-        self.line = 2 * reach + 3  # squares in a line: a cell lies one step beyond a site
-        steps = torch.tensor([y * self.line + x for x, y in cells.steps], dtype=torch.int16)
-        self.register_buffer("steps", steps, persistent=False)
-        self.cells = graph.sites.shape[0] * len(cells.steps)
-        self.action = cells.action
-        pieces = torch.arange(graph.piece_action, graph.piece_action + len(graph.pieces))
-        self.register_buffer("pieces", pieces, persistent=False)
-        self.sides = nn.Linear(width, len(cells.steps))  # what a card on a side brings, whatever it is
-        nn.init.orthogonal_(self.sides.weight, 0.05)
-        nn.init.zeros_(self.sides.bias)
+        inputs = grid_inputs(cells, encoding)
+        super().__init__(graph, encoding, width, hidden, entry_count(*inputs.owner.shape[1:]), fixed=False)
+        self.inputs, self.columns = inputs, laid_pieces(graph, encoding)
+        numbers = torch.arange(graph.piece_action, graph.piece_action + len(graph.pieces))
+        self.register_buffer("numbers", numbers, persistent=False)
 
-    def table(self, obs: torch.Tensor) -> Table:
-        """Find what lies where; `obs` is int8 (batch, entries)."""
-        laid = obs[:, self.laid] > 0
-        laid = laid[:, : max(1, int(laid.sum(1).max()))]
-        place = obs[:, self.at].short().unflatten(1, (-1, 2))[:, : laid.shape[1]]
-        square = place[..., 1] * self.line + place[..., 0]
+    def embed(self, obs: torch.Tensor, mean: torch.Tensor, scale: torch.Tensor) -> tuple[Seen, torch.Tensor]:
+        """Embed sites in suits, float (nodes of all positions, width), and sum up the position, (batch, `outputs`)."""
+        tables = read_tables(obs.cpu().numpy(), self.inputs)
+        compute = self._embed_compiled if obs.device.type == "cpu" else self._embed_by_torch
+        nodes, position = compute(obs, tables, mean, scale)
+        return (tables, nodes), position
 
-        free = obs[:, self.free] > 0
-        number = free.cumsum(1, dtype=torch.int16).long()  # from 1 on
-        most = max(1, int(number[:, -1].max()))
-        cell = torch.full((len(obs), most + 1), self.cells, device=obs.device)
-        every = torch.arange(self.cells, device=obs.device).expand(len(obs), -1)
-        cell = cell.scatter_(1, number.masked_fill(~free, 0), every)[:, 1:]
-        here = cell < self.cells
-        known = cell.masked_fill(~here, 0)
-        cell_square = square.gather(1, known // len(self.steps)) + self.steps[known % len(self.steps)]
-        away = cell_square[:, :, None] - square[:, None]
-        beside = (away[..., None] == self.steps) & laid[:, None, :, None] & here[:, :, None, None]
-        return Table(laid, square, cell, here, beside)
+    def logits(self, obs: torch.Tensor, seen: Seen, hidden: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        """Add the scores of pieces, cells and squares to choose to the logits, float32 (batch, actions)."""
+        compute = self._logits_compiled if obs.device.type == "cpu" else self._logits_by_torch
+        return compute(obs, *seen, hidden, logits)
 
-    def near(self, obs: torch.Tensor, laid: torch.Tensor) -> torch.Tensor:
-        """By site, the shares of itself and of the sites that have a cell in common with it (batch, sites, sites)."""
-        place = obs[:, self.at].short().unflatten(1, (-1, 2))[:, : laid.shape[1]]
-        x, y = (part[:, :, None] - part[:, None] for part in place.unbind(2))
-        near = (x.abs() + y.abs() <= 2) & laid[:, :, None] & laid[:, None]
-        return near / near.sum(2, keepdim=True).clamp_min(1)
+    def _embed_compiled(
+        self, obs: torch.Tensor, tables: Tables, mean: torch.Tensor, scale: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        weights = embed_weights(self.by_input(), mean, scale, self.rest)
+        inputs = LaidInputs(self.rest.numpy(), tables)
+        around, nodes, average, most = Embed.apply(obs, inputs, torch.is_grad_enabled(), *weights)
+        return nodes, torch.cat([around, average, most], 1)
 
-    def embed(
-        self, obs: torch.Tensor, mean: torch.Tensor, scale: torch.Tensor
-    ) -> tuple[tuple[torch.Tensor, Table], torch.Tensor]:
-        """Embed sites in suits, float (batch, sites, suits, width), and sum up the position, (batch, `outputs`)."""
-        table = self.table(obs)
-        around, nodes = self.first_layer((obs.float() - mean) * scale, table.laid.shape[1])
-        laid = table.laid.to(nodes.dtype)[:, :, None, None]
-        nodes = self.second_layer(nodes * laid, self.near(obs, table.laid)) * laid
-        flat = nodes.flatten(1, 2)
-        mean = flat.sum(1) / (self.suits * laid.sum(1)[:, 0]).clamp_min(1.0)
-        return (nodes, table), torch.cat([around, mean, flat.amax(1).relu()], 1)
-
-    def logits(
-        self, obs: torch.Tensor, seen: tuple[torch.Tensor, Table], hidden: torch.Tensor, logits: torch.Tensor
+    def _logits_compiled(
+        self, obs: torch.Tensor, tables: Tables, nodes: torch.Tensor, hidden: torch.Tensor, logits: torch.Tensor
     ) -> torch.Tensor:
-        """Add the scores of pieces and cells to the logits, float32 (batch, actions)."""
-        nodes, table = seen
-        gains, _ = self.gains(nodes, hidden)
-        sides = self.sides(nodes.mean(2)).float()
-        scores = torch.matmul(table.beside.any(3).float(), gains)  # (batch, free cells, pieces)
-        scores = scores + torch.matmul(table.beside.flatten(2).float(), sides.flatten(1)[:, :, None])
-        exponents = scores.clamp(-LARGEST, LARGEST).exp() * table.here[:, :, None]
-        total = exponents.sum(1).clamp_min(1e-6)
-        at_cells = self.at_chosen(obs, scores).float()
-        logits = nn.functional.pad(logits, (0, 1)).scatter_add(1, self.action + table.cell, at_cells)[:, :-1]
-        return logits.index_add(1, self.pieces, total.log() * self.piece_scale)
+        weights, gate = laid_score_weights(self.by_input()), self.gate(hidden).float()
+        return AddLaidLogits.apply(logits, obs, nodes, gate, tables, self.columns, *weights)
+
+    def _embed_by_torch(
+        self, obs: torch.Tensor, tables: Tables, mean: torch.Tensor, scale: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        inputs = padded(all_entries(tables), tables.first_site, 0.0).to(mean)
+        beside = self._beside(tables)
+        near = (torch.matmul(beside.mT, beside) > 0).float()
+        near = near / near.sum(2, keepdim=True).clamp_min(1.0)
+        around, nodes = self.first_layer(((obs.float() - mean) * scale)[:, self.rest], inputs)
+        nodes = self.second_layer(nodes, near)
+        here = self._here(tables.first_site).repeat_interleave(self.suits, 1)
+        flat = nodes.flatten(1, 2)
+        count = here.sum(1, keepdim=True)
+        average = (flat * here[:, :, None]).sum(1) / count.clamp_min(1)
+        most = flat.masked_fill(~here[:, :, None], -torch.inf).amax(1).masked_fill(count == 0, 0.0)
+        return flat[here], torch.cat([around, average, most], 1)
+
+    def _logits_by_torch(
+        self, obs: torch.Tensor, tables: Tables, nodes: torch.Tensor, hidden: torch.Tensor, logits: torch.Tensor
+    ) -> torch.Tensor:
+        here = self._here(tables.first_site)
+        sites = nodes.new_zeros(*here.shape, self.suits, nodes.shape[1])
+        sites[here] = nodes.unflatten(0, (-1, self.suits))
+        gains, own = self.gains(sites, hidden)
+        scores = torch.matmul(self._beside(tables), gains)  # (batch, free cells, pieces)
+        exponents = scores.clamp(-LARGEST, LARGEST).exp() * self._here(tables.first_cell)[:, :, None]
+        total = exponents.sum(1) + float(LEAST)
+        logits = nn.functional.pad(logits.index_add(1, self.numbers, total.log() * self.piece_scale), (0, 1))
+        cells = padded(tables.cell_action, tables.first_cell, logits.shape[1] - 1).to(obs.device)
+        squares = padded(tables.site_action % logits.shape[1], tables.first_site, logits.shape[1] - 1).to(obs.device)
+        logits = logits.scatter_add(1, cells, self.at_chosen(obs, scores))
+        return logits.scatter_add(1, squares, own.sum(2))[:, :-1]
+
+    def _here(self, first: np.ndarray) -> torch.Tensor:
+        """Whether there is a site or cell, bool (batch, most); `first` as in `Tables`."""
+        return padded(np.ones(first[-1], bool), first, False).to(self.rest.device)
+
+    def _beside(self, tables: Tables) -> torch.Tensor:
+        """Whether a piece in a cell counts for a site, float (batch, most cells, most sites)."""
+        sites = int(np.diff(tables.first_site).max(initial=1))
+        beside = padded(tables.beside, tables.first_cell, -1).to(self.rest.device)
+        return (beside[..., None] == torch.arange(sites, device=beside.device)).any(2).float()

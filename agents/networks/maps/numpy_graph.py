@@ -1,9 +1,14 @@
-"""Layers over the graph of a map with fixed places, compiled, for play without torch."""
+"""Layers over the graph of a map, compiled, for play without torch."""
+
+from typing import Any, Protocol
 
 import numpy as np
 
-from agents.networks.maps.embed_kernels import EmbedInputs, EmbedWeights, embed, embed_weights, new_embedded
+from agents.networks.maps.embed_kernels import FixedInputs, LaidInputs, embed_fixed, embed_laid, new_embedded
+from agents.networks.maps.laid_score_kernels import add_laid_logits, laid_pieces, laid_score_weights
+from agents.networks.maps.laid_tables import Tables, entry_count, grid_inputs, read_tables
 from agents.networks.maps.score_kernels import add_logits, new_work, score_inputs, score_weights
+from agents.networks.maps.site_kernels import EmbedWeights, embed_weights
 from agents.networks.maps.tables import fixed_map, other_entries
 from samurai_env.core.encoding import Cells, Encoding, Graph
 
@@ -16,25 +21,53 @@ def linear_shapes(name: str, inputs: int, outputs: int, bias: bool = True) -> Sh
 
 
 def graph_shapes(graph: Graph, encoding: Encoding, width: int, hidden: int) -> Shapes:
-    """The shapes of the tensors of `GraphLayers`, without the prefix `graph.`."""
-    rows = graph.sites.rows(encoding)
+    """The shapes of the tensors of `GraphLayers` or `GridLayers`, without the prefix `graph.`."""
     sites, suits = graph.sites.shape
-    likes = len({piece.like for piece in graph.pieces})
     shapes = linear_shapes("around", len(other_entries(graph, encoding)), 2 * width)
-    shapes |= linear_shapes("first", rows.shape[2], width) | {"position": (sites, 1, width)}
+    if isinstance(graph.places, Cells):
+        shapes |= linear_shapes("first", entry_count(*grid_inputs(graph.places, encoding).owner.shape[1:]), width)
+    else:
+        shapes |= linear_shapes("first", graph.sites.rows(encoding).shape[2], width) | {"position": (sites, 1, width)}
+        for number, places in enumerate(graph.places):
+            shapes |= linear_shapes(f"kinds.{number}.own", places.rows(encoding).shape[1], 1)
     shapes |= linear_shapes("context", 2 * width, suits * width, bias=False)
     for name, bias in (("second", True), ("neighbours", False), ("other_suits", False), ("third", True)):
         shapes |= linear_shapes(name, width, width, bias)
+    likes = len({piece.like for piece in graph.pieces})
     shapes |= linear_shapes("gate", hidden, width) | linear_shapes("scores", width, likes + 1)
-    shapes |= {"piece_scale": (len(graph.pieces),)}
-    assert not isinstance(graph.places, Cells)
-    for number, places in enumerate(graph.places):
-        shapes |= linear_shapes(f"kinds.{number}.own", places.rows(encoding).shape[1], 1)
-    return shapes
+    return shapes | {"piece_scale": (len(graph.pieces),)}
 
 
-class NumPyGraph:
-    """`graph_layers.GraphLayers` without torch.
+class NumPyMap(Protocol):
+    """Layers over a map without torch."""
+
+    def embed(self, obs: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Embed sites, and sum up the position, float32 (batch, 4 * width).
+
+        Args:
+            obs: int8 (batch, entries).
+
+        Returns:
+            What `add_logits` reads of the sites, and the sum.
+        """
+        ...
+
+    def add_logits(self, obs: np.ndarray, seen: Any, gate: np.ndarray, logits: np.ndarray) -> None:
+        """Add what sites and places say to logits, float32 (batch, actions).
+
+        Args:
+            obs: int8 (batch, entries).
+            seen: of the sites, from `embed`.
+            gate: float32 (batch, width).
+            logits: in and out.
+        """
+        ...
+
+
+def numpy_map(
+    graph: Graph, encoding: Encoding, tensors: dict[str, np.ndarray], mean: np.ndarray, scale: np.ndarray
+) -> NumPyMap:
+    """Make the layers over a map.
 
     Args:
         graph: the map.
@@ -43,38 +76,65 @@ class NumPyGraph:
         mean: float32 (entries,): is subtracted from an observation.
         scale: float32 (entries,): is then multiplied with it.
     """
+    rest = other_entries(graph, encoding)
+    weights = EmbedWeights(*map(np.ascontiguousarray, embed_weights(tensors, mean, scale, rest)))
+    if isinstance(graph.places, Cells):
+        return NumPyGrid(graph, encoding, tensors, weights, rest)
+    rows = graph.sites.rows(encoding)
+    flat = np.ascontiguousarray(rows.reshape(-1, rows.shape[2]))
+    return NumPyGraph(graph, encoding, tensors, weights, FixedInputs(rest, flat, fixed_map(graph).near, mean, scale))
+
+
+class NumPyGraph:
+    """`graph_layers.GraphLayers` without torch, see `numpy_map`."""
 
     def __init__(
-        self, graph: Graph, encoding: Encoding, tensors: dict[str, np.ndarray], mean: np.ndarray, scale: np.ndarray
+        self,
+        graph: Graph,
+        encoding: Encoding,
+        tensors: dict[str, np.ndarray],
+        weights: EmbedWeights,
+        inputs: FixedInputs,
     ) -> None:
         assert not isinstance(graph.places, Cells)
-        rows, rest = graph.sites.rows(encoding), other_entries(graph, encoding)
-        flat = np.ascontiguousarray(rows.reshape(-1, rows.shape[2]))
-        self._inputs = EmbedInputs(rest, flat, fixed_map(graph).near, mean, scale)
-        self._weights = EmbedWeights(*map(np.ascontiguousarray, embed_weights(tensors, mean, scale, rest)))
+        self._inputs, self._weights, self._width = inputs, weights, len(weights.second)
         self._score_inputs = score_inputs(graph, encoding)
         scores = score_weights(tensors, len(graph.places))
-        own = tuple(np.ascontiguousarray(weights) for weights in scores.own)
-        self._score_weights, self._width = scores._replace(own=own), len(tensors["second.bias"])
+        self._score_weights = scores._replace(own=tuple(np.ascontiguousarray(own) for own in scores.own))
 
     def embed(self, obs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Embed sites in suits, float32 (batch, sites * suits, width), and sum up the position, (batch, 4 * width).
+        """See `NumPyMap`; sites in suits are float32 (batch, sites * suits, width)."""
+        out = new_embedded(len(obs), len(obs) * len(self._inputs.rows), self._width, False)
+        embed_fixed(obs, self._inputs, self._weights, out)
+        nodes = out.nodes.reshape(len(obs), -1, self._width)
+        return nodes, np.concatenate([out.around, out.mean, out.most], 1)
 
-        Args:
-            obs: int8 (batch, entries).
-        """
-        out = new_embedded(len(obs), self._inputs, self._width, False)
-        embed(obs, self._inputs, self._weights, out)
-        return out.nodes, np.concatenate([out.around, out.mean, out.most], 1)
-
-    def add_logits(self, obs: np.ndarray, nodes: np.ndarray, gate: np.ndarray, logits: np.ndarray) -> None:
-        """Add what sites and places say to logits, float32 (batch, actions).
-
-        Args:
-            obs: int8 (batch, entries).
-            nodes: float32 (batch, sites * suits, width), from `embed`.
-            gate: float32 (batch, width).
-            logits: in and out.
-        """
+    def add_logits(self, obs: np.ndarray, seen: np.ndarray, gate: np.ndarray, logits: np.ndarray) -> None:
+        """See `NumPyMap`."""
         work = new_work(self._score_inputs, self._width)  # not kept: threads may share a network
-        add_logits(obs, nodes, gate, self._score_inputs, self._score_weights, work, logits)
+        add_logits(obs, seen, gate, self._score_inputs, self._score_weights, work, logits)
+
+
+class NumPyGrid:
+    """`grid_layers.GridLayers` without torch, see `numpy_map`."""
+
+    def __init__(
+        self, graph: Graph, encoding: Encoding, tensors: dict[str, np.ndarray], weights: EmbedWeights, rest: np.ndarray
+    ) -> None:
+        assert isinstance(graph.places, Cells)
+        self._inputs, self._rest, self._weights = grid_inputs(graph.places, encoding), rest, weights
+        self._pieces, self._score_weights = laid_pieces(graph, encoding), laid_score_weights(tensors)
+
+    def embed(self, obs: np.ndarray) -> tuple[tuple[Tables, np.ndarray], np.ndarray]:
+        """See `NumPyMap`; what is seen are the tables and float32 (nodes of all positions, width)."""
+        tables = read_tables(obs, self._inputs)
+        out = new_embedded(len(obs), tables.nodes, len(self._weights.second), False)
+        embed_laid(obs, LaidInputs(self._rest, tables), self._weights, out)
+        return (tables, out.nodes), np.concatenate([out.around, out.mean, out.most], 1)
+
+    def add_logits(
+        self, obs: np.ndarray, seen: tuple[Tables, np.ndarray], gate: np.ndarray, logits: np.ndarray
+    ) -> None:
+        """See `NumPyMap`."""
+        tables, nodes = seen
+        add_laid_logits(obs, tables, nodes, gate, self._pieces, self._score_weights, logits)

@@ -10,8 +10,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from agents.networks.maps.embed_kernels import BOUND
 from agents.networks.maps.products import add_product, add_transposed_product, larger
+from agents.networks.maps.site_kernels import BOUND
 from agents.networks.maps.tables import LARGEST, fixed_map, pieces_by_like, sites_beside
 from samurai_env.core.encoding import Cells, Encoding, Graph
 from samurai_env.core.jit import bind, inlined, jit
@@ -111,8 +111,6 @@ def score_weights(t: dict[str, Any], kinds: int) -> ScoreWeights:
 class Work(NamedTuple):
     """What is made of one position on the way to its logits; its places and columns are those of the kind at hand."""
 
-    ones: np.ndarray
-    """float32 (nodes, 1)."""
     nodes: np.ndarray
     """float32 (nodes, width), rectified."""
     gated: np.ndarray
@@ -162,7 +160,6 @@ def new_work(inputs: ScoreInputs, width: int) -> Work:
     at_places = [(len(beside), sums.shape[1]) for beside, sums in zip(inputs.beside, inputs.sums, strict=True)]
     likes = len(inputs.sums[0]) // suits - 1
     return Work(
-        np.ones((sites * suits, 1), np.float32),
         np.empty((sites * suits, width), np.float32),
         np.empty((width, likes + 1), np.float32),
         np.empty((sites * suits, likes + 1), np.float32),
@@ -182,18 +179,79 @@ def clamped(score):
 
 
 @jit
+def score_nodes(nodes, gate, w, rectified, gated, scores):
+    """Score pieces at the nodes of a position.
+
+    Args:
+        nodes: float32 (nodes, width).
+        gate: float32 (width,).
+        w: weights that have `scores` and `scores_bias` as `ScoreWeights` has.
+        rectified: float32 (nodes, width), out: the nodes, rectified.
+        gated: float32 (width, likes + 1), out: the weights of the scores, each row times its gate.
+        scores: float32 (nodes, likes + 1), out.
+    """
+    flat, flat_rectified = nodes.reshape(-1), rectified.reshape(-1)
+    for k in range(flat.shape[0]):
+        flat_rectified[k] = larger(flat[k], ZERO)
+    for k in range(gated.shape[0]):
+        for like in range(gated.shape[1]):
+            gated[k, like] = w.scores[k, like] * (ONE + gate[k])
+    for node in range(scores.shape[0]):
+        for like in range(scores.shape[1]):
+            scores[node, like] = w.scores_bias[like]
+    add_product(rectified, gated, scores)
+
+
+@jit
+def nodes_gradient(rectified, gated, gate, d_scores, w, by_nodes, by_gate, out):
+    """Write the gradients by nodes and gate, of the shapes of those, and add to those by weights, for `score_nodes`."""
+    width, columns = gated.shape
+    for node in range(d_scores.shape[0]):
+        for like in range(columns):
+            out.scores_bias[like] += d_scores[node, like]
+    d_gated, gated_back = np.zeros((width, columns), np.float32), np.empty((columns, width), np.float32)
+    add_transposed_product(rectified, d_scores, d_gated)
+    for k in range(width):
+        by_gate[k] = ZERO
+        for like in range(columns):
+            out.scores[k, like] += d_gated[k, like] * (ONE + gate[k])
+            by_gate[k] += d_gated[k, like] * w.scores[k, like]
+            gated_back[like, k] = gated[k, like]
+    flat, flat_rectified = by_nodes.reshape(-1), rectified.reshape(-1)
+    for k in range(flat.shape[0]):
+        flat[k] = ZERO
+    add_product(d_scores, gated_back, by_nodes)
+    for k in range(flat.shape[0]):
+        flat[k] *= np.float32(flat_rectified[k] > ZERO)
+
+
+@inlined
+def add_chosen(obs, pieces, suits, scores, at_sites, column):
+    """Add what the chosen piece does at each site to a column, float32 (sites, columns); scores by node and like."""
+    for piece in range(pieces.suit.shape[0]):
+        if obs[pieces.chosen[piece]] != 0:
+            for site in range(at_sites.shape[0]):
+                for suit in range(suits):
+                    if suit == pieces.suit[piece] or pieces.suit[piece] < 0:
+                        at_sites[site, column] += scores[site * suits + suit, pieces.like[piece]]
+
+
+@inlined
+def add_chosen_gradient(obs, pieces, suits, d_sites, column, d_scores):
+    """Add the gradient by a column of `add_chosen` to that by scores."""
+    for piece in range(pieces.suit.shape[0]):
+        if obs[pieces.chosen[piece]] != 0:
+            for site in range(d_sites.shape[0]):
+                for suit in range(suits):
+                    if suit == pieces.suit[piece] or pieces.suit[piece] < 0:
+                        d_scores[site * suits + suit, pieces.like[piece]] += d_sites[site, column]
+
+
+@jit
 def score_position(obs, nodes, gate, inputs, w, work):
     """Fill `Work` for a position: `obs` int8 (entries,), `nodes` float32 (nodes, width), `gate` float32 (width,)."""
     sites, suits = inputs.site_actions.shape
-    flat, rectified = nodes.reshape(-1), work.nodes.reshape(-1)
-    for k in range(flat.shape[0]):
-        rectified[k] = larger(flat[k], ZERO)
-    for k in range(work.gated.shape[0]):
-        for like in range(work.gated.shape[1]):
-            work.gated[k, like] = w.scores[k, like] * (ONE + gate[k])
-    work.scores.fill(ZERO)
-    add_product(work.ones, w.scores_bias.reshape(1, -1), work.scores)
-    add_product(work.nodes, work.gated, work.scores)
+    score_nodes(nodes, gate, w, work.nodes, work.gated, work.scores)
     total = work.total
     for piece in range(inputs.suit.shape[0]):
         total[piece] = inputs.placeless[piece]
@@ -203,12 +261,7 @@ def score_position(obs, nodes, gate, inputs, w, work):
         column = inputs.chosen_column[kind]
         at_sites.fill(ZERO)
         add_product(work.scores.reshape(sites, -1), inputs.sums[kind], at_sites)
-        for piece in range(inputs.suit.shape[0]):
-            if obs[inputs.chosen[piece]] != 0:
-                for site in range(sites):
-                    for suit in range(suits):
-                        if suit == inputs.suit[piece] or inputs.suit[piece] < 0:
-                            at_sites[site, column] += work.scores[site * suits + suit, inputs.like[piece]]
+        add_chosen(obs, inputs, suits, work.scores, at_sites, column)
         at_places.fill(ZERO)
         add_product(beside, at_sites, at_places)
         flat, flat_powers = at_places.reshape(-1), powers.reshape(-1)
@@ -277,10 +330,9 @@ def _logits_gradient(obs, nodes, gate, inputs, w, by_logits, work, by_nodes, by_
         out: `ScoreWeights`, in and out.
     """
     sites, suits = inputs.site_actions.shape
-    width, likes = nodes.shape[2], work.scores.shape[1] - 1
+    likes = work.scores.shape[1] - 1
     pieces = inputs.suit.shape[0]
     d_scores, d_total = np.empty(work.scores.shape, np.float32), np.zeros(pieces + 1, np.float32)
-    d_gated, gated_back = np.empty((width, likes + 1), np.float32), np.empty((likes + 1, width), np.float32)
     for i in range(obs.shape[0]):
         score_position(obs[i], nodes[i], gate[i], inputs, w, work)
         d_scores.fill(ZERO)
@@ -303,30 +355,12 @@ def _logits_gradient(obs, nodes, gate, inputs, w, by_logits, work, by_nodes, by_
             d_sites.fill(ZERO)
             add_transposed_product(inputs.beside[kind], d_places, d_sites)
             add_product(d_sites, inputs.sums_back[kind], d_scores.reshape(sites, -1))
-            for piece in range(pieces):
-                if obs[i, inputs.chosen[piece]] != 0:
-                    for site in range(sites):
-                        for suit in range(suits):
-                            if suit == inputs.suit[piece] or inputs.suit[piece] < 0:
-                                d_scores[site * suits + suit, inputs.like[piece]] += d_sites[site, column]
+            add_chosen_gradient(obs[i], inputs, suits, d_sites, column, d_scores)
         for site in range(sites):
             for suit in range(suits):
                 if inputs.site_actions[site, suit] >= 0:
                     d_scores[site * suits + suit, likes] += by_logits[i, inputs.site_actions[site, suit]]
-        add_transposed_product(work.ones, d_scores, out.scores_bias.reshape(1, -1))
-        d_gated.fill(ZERO)
-        add_transposed_product(work.nodes, d_scores, d_gated)
-        for k in range(width):
-            by_gate[i, k] = ZERO
-            for like in range(d_gated.shape[1]):
-                out.scores[k, like] += d_gated[k, like] * (ONE + gate[i, k])
-                by_gate[i, k] += d_gated[k, like] * w.scores[k, like]
-                gated_back[like, k] = work.gated[k, like]
-        d_nodes, flat, rectified = by_nodes[i], by_nodes[i].reshape(-1), work.nodes.reshape(-1)
-        d_nodes.fill(ZERO)
-        add_product(d_scores, gated_back, d_nodes)
-        for k in range(flat.shape[0]):
-            flat[k] *= np.float32(rectified[k] > ZERO)
+        nodes_gradient(work.nodes, work.gated, gate[i], d_scores, w, by_nodes[i], by_gate[i], out)
 
 
 add_logits = bind(_add_logits, BOUND, {})

@@ -22,14 +22,15 @@ class SiteLayers(nn.Module):
         encoding: one that is a vector, with the blocks that the graph names.
         width: embedding width of a site in a suit.
         hidden: width of the last hidden layer, which the scores read.
+        entries: number of inputs of a site in a suit.
         fixed: whether the sites have fixed places, so that each has an embedding of its own.
     """
 
-    rows: torch.Tensor  # int64 (sites, suits, entries): their inputs
+    rows: torch.Tensor  # int64 (sites, suits, entries): those of the observation that describe them
     rest: torch.Tensor  # int64: all other inputs
     by_piece: torch.Tensor  # float (suits * likes, pieces): sums a piece's scores over its suits
 
-    def __init__(self, graph: Graph, encoding: Encoding, width: int, hidden: int, fixed: bool) -> None:
+    def __init__(self, graph: Graph, encoding: Encoding, width: int, hidden: int, entries: int, fixed: bool) -> None:
         super().__init__()
         self.fixed = fixed
         sites, self.suits = graph.sites.shape
@@ -41,7 +42,7 @@ class SiteLayers(nn.Module):
         self.register_buffer("by_piece", torch.from_numpy(pieces_by_like(graph)), persistent=False)
 
         self.around = nn.Linear(len(rest), 2 * width)
-        self.first = nn.Linear(rows.shape[2], width)
+        self.first = nn.Linear(entries, width)
         if fixed:
             self.position = nn.Parameter(0.1 * torch.randn(sites, 1, width))
         self.context = nn.Linear(2 * width, self.suits * width, bias=False)
@@ -81,14 +82,23 @@ class SiteLayers(nn.Module):
         """
         raise NotImplementedError
 
-    def first_layer(self, inputs: torch.Tensor, sites: int | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-        """Embed the rest of the inputs, (batch, 2 * width), and the first sites, (batch, sites, suits, width)."""
-        around = self.around(inputs[:, self.rest]).relu()
-        context = self.context(around).unflatten(1, (1, self.suits, -1))
-        nodes = self.first(inputs[:, self.rows[:sites]])
-        if self.fixed:
-            nodes = nodes + self.position
-        return around, (nodes + context).relu()
+    def by_input(self) -> dict[str, torch.Tensor]:
+        """The parameters by name, weights transposed: (inputs, outputs)."""
+        return {name: p.T if name.endswith(".weight") else p for name, p in self.named_parameters()}
+
+    def first_layer(self, rest: torch.Tensor, sites: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The first layers.
+
+        Args:
+            rest: float (batch, others), the inputs that describe no site.
+            sites: float (batch, sites, suits, entries), those of the sites.
+
+        Returns:
+            What the rest says, float (batch, 2 * width), and the embedded sites, (batch, sites, suits, width).
+        """
+        around = self.around(rest).relu()
+        nodes = self.first(sites) + self.context(around).unflatten(1, (1, self.suits, -1))
+        return around, (nodes + self.position if self.fixed else nodes).relu()
 
     def second_layer(self, nodes: torch.Tensor, near: torch.Tensor) -> torch.Tensor:
         """Add to each site what lies around it.

@@ -30,6 +30,19 @@ def graph(num_players: int) -> Graph:
         ("owner", 0, None),
     )
     steps = tuple(zip(STEP_X.tolist(), STEP_Y.tolist(), strict=True))
-    cells = Cells("laid", "place", "free", steps, actions.CELL0)
+    cells = Cells(
+        laid="laid",
+        done="scored",
+        position="place",
+        free="free",
+        suits="symbols",
+        next_suits="top",
+        owner="owner",
+        strength="strength",
+        waiting="waiting",
+        steps=steps,
+        action=actions.CELL0,
+        waiting_action=actions.CHOICE0,
+    )
     no_actions = tuple((-1,) * len(SHAPES) for _ in range(VILLAGES))
     return Graph(Sites(blocks, no_actions), cells, _pieces(), 0, "chosen")
