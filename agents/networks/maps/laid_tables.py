@@ -60,7 +60,7 @@ class Tables(NamedTuple):
 
 
 class Ground(NamedTuple):
-    """The squares of one table, int64 (squares in a line, squares in a line)."""
+    """The squares of one table, int16 (squares in a line, squares in a line)."""
 
     site: np.ndarray
     """The number of a site, `EMPTY` or `DONE`."""
@@ -97,18 +97,33 @@ def entry_count(sides: int, players: int) -> int:
 def read_tables(obs: np.ndarray, inputs: GridInputs) -> Tables:
     """Read observations, int8 (batch, entries)."""
     sides, suits, players = len(inputs.steps), inputs.suits.shape[1], inputs.owner.shape[2]
-    line, count = 2 * inputs.origin + 1, entry_count(sides, players)
-    ground = Ground(np.full((line, line), EMPTY), np.full((line, line), EMPTY))
+    line, (most_sites, most_cells) = 2 * inputs.origin + 1, most(obs, inputs)
+    ground = Ground(*np.full((2, line, line), EMPTY, np.int16))
+    tables = Tables(
+        np.zeros(len(obs) + 1, np.int64),
+        np.zeros(len(obs) + 1, np.int64),
+        np.zeros((most_sites, suits, entry_count(sides, players)), np.int8),
+        np.full(most_sites, -1),
+        np.empty((most_cells, sides), np.int64),
+        np.empty(most_cells, np.int64),
+    )
+    read_all(obs, inputs, ground, tables)
+    sites, cells = tables.first_site[-1], tables.first_cell[-1]
+    return Tables(*tables[:2], *(array[:sites] for array in tables[2:4]), *(array[:cells] for array in tables[4:]))
 
-    def new(sites: int, cells: int) -> Tables:
-        entries, beside = np.zeros((sites, suits, count), np.int8), np.empty((cells, sides), np.int64)
-        return Tables(first_site, first_cell, entries, np.full(sites, -1), beside, np.empty(cells, np.int64))
 
-    first_site, first_cell = np.zeros(len(obs) + 1, np.int64), np.zeros(len(obs) + 1, np.int64)
-    read_all(obs, inputs, ground, new(0, 0), False)
-    tables = new(int(first_site[-1]), int(first_cell[-1]))
-    read_all(obs, inputs, ground, tables, True)
-    return tables
+@jit
+def most(obs, inputs):
+    """How many sites and cells observations can have at most."""
+    sites, cells = 0, 0
+    for i in range(obs.shape[0]):
+        sites += inputs.waiting.shape[0]
+        for site in range(inputs.laid.shape[0]):
+            if obs[i, inputs.laid[site]] != 0 and obs[i, inputs.done[site]] == 0:
+                sites += 1
+                for side in range(inputs.free.shape[1]):
+                    cells += obs[i, inputs.free[site, side]] != 0
+    return sites + (inputs.steps.shape[0] - 1) * cells, cells
 
 
 @inlined
@@ -192,17 +207,16 @@ def is_due(obs, inputs, ground, laid_sites, x, y, step):
 
 
 @jit
-def read_table(obs, inputs, ground, tables, at_site, at_cell, fill):
+def read_table(obs, inputs, ground, tables, at_site, at_cell):
     """Read one observation.
 
     Args:
         obs: int8 (entries,).
         inputs: `GridInputs`.
         ground: `Ground`, empty; it is empty again afterwards.
-        tables: `Tables`, out where `fill`.
+        tables: `Tables`, out.
         at_site: the number of the position's first site.
         at_cell: the same for cells.
-        fill: whether to write the tables, or to count alone.
 
     Returns:
         The numbers of sites and of cells.
@@ -220,8 +234,7 @@ def read_table(obs, inputs, ground, tables, at_site, at_cell, fill):
             ground.site[x, y] = DONE
             continue
         ground.site[x, y] = sites
-        if fill:
-            write_laid(obs, inputs, site, tables.entries[at_site + sites])
+        write_laid(obs, inputs, site, tables.entries[at_site + sites])
         sites += 1
     laid_sites = sites
     for site in range(inputs.laid.shape[0]):
@@ -241,21 +254,17 @@ def read_table(obs, inputs, ground, tables, at_site, at_cell, fill):
                     elif beside == EMPTY:
                         beside = sites
                         ground.site[there_x, there_y] = sites
-                        if fill:
-                            write_new(obs, inputs, ground, there_x, there_y, 0, tables.entries[at_site + sites])
+                        write_new(obs, inputs, ground, there_x, there_y, 0, tables.entries[at_site + sites])
                         sites += 1
-                if fill:
-                    tables.beside[at_cell + cells, step] = max(beside, EMPTY)
-            if fill:
-                tables.cell_action[at_cell + cells] = inputs.cell_action + sides * site + side
+                tables.beside[at_cell + cells, step] = max(beside, EMPTY)
+            tables.cell_action[at_cell + cells] = inputs.cell_action + sides * site + side
             cells += 1
     waiting = inputs.waiting
     if obs[waiting[0, 0]] != obs[waiting[1, 0]] or obs[waiting[0, 1]] != obs[waiting[1, 1]]:
         for choice in range(waiting.shape[0]):
-            if fill:
-                x, y = coordinates(obs, waiting[choice], origin)
-                write_new(obs, inputs, ground, x, y, 1, tables.entries[at_site + sites])
-                tables.site_action[at_site + sites] = inputs.waiting_action + choice
+            x, y = coordinates(obs, waiting[choice], origin)
+            write_new(obs, inputs, ground, x, y, 1, tables.entries[at_site + sites])
+            tables.site_action[at_site + sites] = inputs.waiting_action + choice
             sites += 1
     clear(obs, inputs, ground)
     return sites, cells
@@ -263,24 +272,27 @@ def read_table(obs, inputs, ground, tables, at_site, at_cell, fill):
 
 @inlined
 def clear(obs, inputs, ground):
-    """Empty the ground: what was written lies up to two steps from the sites that are laid."""
+    """Empty the ground: new sites lie up to two steps from those that are laid and not done."""
     for site in range(inputs.laid.shape[0]):
-        if obs[inputs.laid[site]] != 0:
-            x, y = coordinates(obs, inputs.position[site], inputs.origin)
+        if obs[inputs.laid[site]] == 0:
+            continue
+        x, y = coordinates(obs, inputs.position[site], inputs.origin)
+        ground.site[x, y] = EMPTY
+        for side in range(inputs.steps.shape[0]):
+            ground.piece[x + inputs.steps[side, 0], y + inputs.steps[side, 1]] = EMPTY
+        if obs[inputs.done[site]] == 0:
             for there_x in range(x - 2, x + 3):
                 for there_y in range(y - 2, y + 3):
                     ground.site[there_x, there_y] = EMPTY
-                    ground.piece[there_x, there_y] = EMPTY
 
 
 @jit
-def read_all(obs, inputs, ground, tables, fill):
-    """Read observations, int8 (batch, entries): count their sites and cells, or fill the tables."""
+def read_all(obs, inputs, ground, tables):
+    """Read observations, int8 (batch, entries), into tables with enough rows."""
     for i in range(obs.shape[0]):
         first_site, first_cell = tables.first_site[i], tables.first_cell[i]
-        sites, cells = read_table(obs[i], inputs, ground, tables, first_site, first_cell, fill)
-        if not fill:
-            tables.first_site[i + 1], tables.first_cell[i + 1] = first_site + sites, first_cell + cells
+        sites, cells = read_table(obs[i], inputs, ground, tables, first_site, first_cell)
+        tables.first_site[i + 1], tables.first_cell[i + 1] = first_site + sites, first_cell + cells
 
 
 @jit
