@@ -34,7 +34,8 @@ def graph_shapes(graph: Graph, encoding: Encoding, width: int, hidden: int) -> S
     for name, bias in (("second", True), ("neighbours", False), ("other_suits", False), ("third", True)):
         shapes |= linear_shapes(name, width, width, bias)
     likes = len({piece.like for piece in graph.pieces})
-    shapes |= linear_shapes("gate", hidden, width) | linear_shapes("scores", width, likes + 1)
+    further = 2 if isinstance(graph.places, Cells) else 1
+    shapes |= linear_shapes("gate", hidden, width) | linear_shapes("scores", width, likes + further)
     return shapes | {"piece_scale": (len(graph.pieces),)}
 
 
