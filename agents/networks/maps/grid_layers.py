@@ -77,7 +77,7 @@ class GridLayers(SiteLayers):
         self, obs: torch.Tensor, tables: Tables, mean: torch.Tensor, scale: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         inputs = padded(all_entries(tables), tables.first_site, 0.0).to(mean)
-        beside = self._beside(tables, np.maximum(tables.beside, tables.for_others))
+        beside = self._beside(tables)
         near = (torch.matmul(beside.mT, beside) > 0).float()
         near = near / near.sum(2, keepdim=True).clamp_min(1.0)
         around, nodes = self.first_layer(((obs.float() - mean) * scale)[:, self.rest], inputs)
@@ -95,25 +95,22 @@ class GridLayers(SiteLayers):
         here = self._here(tables.first_site)
         sites = nodes.new_zeros(*here.shape, self.suits, nodes.shape[1])
         sites[here] = nodes.unflatten(0, (-1, self.suits))
-        gains, further = self.gains(sites, hidden)
-        own, kept = further.sum(2).unbind(2)
-        at_cells = torch.matmul(self._beside(tables, tables.beside), gains)  # (batch, free cells, pieces)
-        from_others = torch.matmul(self._beside(tables, tables.for_others), kept[:, :, None])
-        scores = at_cells + from_others
+        gains, own = self.gains(sites, hidden)
+        scores = torch.matmul(self._beside(tables), gains)  # (batch, free cells, pieces)
         exponents = scores.clamp(-LARGEST, LARGEST).exp() * self._here(tables.first_cell)[:, :, None]
         total = exponents.sum(1) + float(LEAST)
         logits = nn.functional.pad(logits.index_add(1, self.numbers, total.log() * self.piece_scale), (0, 1))
         cells = padded(tables.cell_action, tables.first_cell, logits.shape[1] - 1).to(obs.device)
         squares = padded(tables.site_action % logits.shape[1], tables.first_site, logits.shape[1] - 1).to(obs.device)
-        logits = logits.scatter_add(1, cells, self.at_chosen(obs, at_cells) + from_others[:, :, 0])
-        return logits.scatter_add(1, squares, own)[:, :-1]
+        logits = logits.scatter_add(1, cells, self.at_chosen(obs, scores))
+        return logits.scatter_add(1, squares, own.sum(2))[:, :-1]
 
     def _here(self, first: np.ndarray) -> torch.Tensor:
         """Whether there is a site or cell, bool (batch, most); `first` as in `Tables`."""
         return padded(np.ones(first[-1], bool), first, False).to(self.rest.device)
 
-    def _beside(self, tables: Tables, numbers: np.ndarray) -> torch.Tensor:
-        """Whether a site is one of a cell's `numbers`, int64 (cells, sides): float (batch, most cells, most sites)."""
+    def _beside(self, tables: Tables) -> torch.Tensor:
+        """Whether a piece in a cell counts for a site, float (batch, most cells, most sites)."""
         sites = int(np.diff(tables.first_site).max(initial=1))
-        beside = padded(numbers, tables.first_cell, -1).to(self.rest.device)
+        beside = padded(tables.beside, tables.first_cell, -1).to(self.rest.device)
         return (beside[..., None] == torch.arange(sites, device=beside.device)).any(2).float()

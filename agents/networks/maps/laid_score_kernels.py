@@ -26,7 +26,7 @@ class LaidPieces(NamedTuple):
     """The pieces. Scores at sites and cells have a column for each, one for the chosen piece, and some that fill up."""
 
     sums: np.ndarray
-    """float32 (suits * (likes + 2), columns), which of a site's scores are summed up for a column's piece."""
+    """float32 (suits * (likes + 1), columns), which of a site's scores are summed up for a column's piece."""
     sums_back: np.ndarray
     """The same, transposed."""
     suit: np.ndarray
@@ -43,7 +43,7 @@ class LaidScoreWeights(NamedTuple):
     """The weights, float32; or their gradients."""
 
     scores: np.ndarray
-    """(width, likes + 2), the last two for squares to choose, and for what a cell is worth to keep from others."""
+    """(width, likes + 1), the last for the squares to choose."""
     scores_bias: np.ndarray
     piece_scale: np.ndarray
     """(pieces,)."""
@@ -54,8 +54,8 @@ def laid_pieces(graph: Graph, encoding: Encoding) -> LaidPieces:
     pieces, suits = graph.pieces, graph.sites.shape[1]
     likes = sorted({piece.like for piece in pieces})
     columns = 8 * -(-(len(pieces) + 1) // 8)
-    sums = np.zeros((suits, len(likes) + 2, columns), np.float32)
-    sums[:, :-2, : len(pieces)] = pieces_by_like(graph).reshape(suits, len(likes), -1)
+    sums = np.zeros((suits, len(likes) + 1, columns), np.float32)
+    sums[:, :-1, : len(pieces)] = pieces_by_like(graph).reshape(suits, len(likes), -1)
     flat = sums.reshape(-1, columns)
     block = encoding.slices()[graph.piece_block]
     return LaidPieces(
@@ -74,35 +74,28 @@ def laid_score_weights(t: dict[str, Any]) -> LaidScoreWeights:
 
 
 @inlined
-def score_cells(obs, scores, beside, for_others, pieces, at_sites, at_cells, powers, total):
+def score_cells(obs, scores, beside, pieces, at_sites, at_cells, powers, total):
     """Score pieces in the free cells of a position.
 
     Args:
         obs: int8 (entries,).
-        scores: float32 (nodes, likes + 2).
+        scores: float32 (nodes, likes + 1).
         beside: int64 (cells, sides), as in `Tables`.
-        for_others: int64 (cells, sides), as in `Tables`.
         pieces: `LaidPieces`.
         at_sites: float32 (sites, columns), out: what a piece does at a site.
-        at_cells: float32 (cells, columns), out: the sum for the sites beside, and what it is worth to keep from others.
+        at_cells: float32 (cells, columns), out: the sum for the sites beside.
         powers: float32 (cells, columns), out: exp of these, clamped.
         total: float32 (columns,), out: their sums, and a little.
     """
-    (sites, columns), suits, last = at_sites.shape, pieces.sums.shape[0] // scores.shape[1], scores.shape[1] - 1
+    sites, columns = at_sites.shape
     at_sites.fill(ZERO)
     if sites > 0:
         add_product(scores.reshape(sites, -1), pieces.sums, at_sites)
-        add_chosen(obs, pieces, suits, scores, at_sites, pieces.suit.shape[0])
+        add_chosen(obs, pieces, pieces.sums.shape[0] // scores.shape[1], scores, at_sites, pieces.suit.shape[0])
     total.fill(LEAST)
     for cell in range(beside.shape[0]):
-        kept = ZERO
-        for side in range(beside.shape[1]):
-            site = for_others[cell, side]
-            if site >= 0:
-                for suit in range(suits):
-                    kept += scores[site * suits + suit, last]
         for k in range(columns):
-            at_cells[cell, k] = kept
+            at_cells[cell, k] = ZERO
         for side in range(beside.shape[1]):
             site = beside[cell, side]
             if site >= 0:
@@ -127,18 +120,17 @@ def _add_laid_logits(obs, tables, nodes, gate, pieces, w, logits):
         logits: float32 (batch, actions), in and out.
     """
     suits, width, columns = tables.entries.shape[1], nodes.shape[1], pieces.sums.shape[1]
-    count, likes = pieces.suit.shape[0], w.scores.shape[1] - 2
-    gated, total = np.empty((width, likes + 2), np.float32), np.empty(columns, np.float32)
+    count, likes = pieces.suit.shape[0], w.scores.shape[1] - 1
+    gated, total = np.empty((width, likes + 1), np.float32), np.empty(columns, np.float32)
     for i in range(obs.shape[0]):
         first, after = tables.first_site[i], tables.first_site[i + 1]
         cell, last_cell = tables.first_cell[i], tables.first_cell[i + 1]
         rectified = np.empty(((after - first) * suits, width), np.float32)
-        scores = np.empty(((after - first) * suits, likes + 2), np.float32)
+        scores = np.empty(((after - first) * suits, likes + 1), np.float32)
         score_nodes(nodes[first * suits : after * suits], gate[i], w, rectified, gated, scores)
         at_sites = np.empty((after - first, columns), np.float32)
         at_cells, powers = np.empty((2, last_cell - cell, columns), np.float32)
-        beside, for_others = tables.beside[cell:last_cell], tables.for_others[cell:last_cell]
-        score_cells(obs[i], scores, beside, for_others, pieces, at_sites, at_cells, powers, total)
+        score_cells(obs[i], scores, tables.beside[cell:last_cell], pieces, at_sites, at_cells, powers, total)
         for piece in range(count):
             logits[i, pieces.piece_action + piece] += np.log(total[piece]) * w.piece_scale[piece]
         for k in range(last_cell - cell):
@@ -166,19 +158,19 @@ def _laid_logits_gradient(obs, tables, nodes, gate, pieces, w, by_logits, by_nod
         out: `LaidScoreWeights`, in and out.
     """
     suits, width, columns = tables.entries.shape[1], nodes.shape[1], pieces.sums.shape[1]
-    count, likes = pieces.suit.shape[0], w.scores.shape[1] - 2
-    gated, total = np.empty((width, likes + 2), np.float32), np.empty(columns, np.float32)
+    count, likes = pieces.suit.shape[0], w.scores.shape[1] - 1
+    gated, total = np.empty((width, likes + 1), np.float32), np.empty(columns, np.float32)
     d_total = np.zeros(columns, np.float32)
     for i in range(obs.shape[0]):
         first, after = tables.first_site[i], tables.first_site[i + 1]
         cell, last_cell = tables.first_cell[i], tables.first_cell[i + 1]
         rectified = np.empty(((after - first) * suits, width), np.float32)
-        scores = np.empty(((after - first) * suits, likes + 2), np.float32)
+        scores = np.empty(((after - first) * suits, likes + 1), np.float32)
         score_nodes(nodes[first * suits : after * suits], gate[i], w, rectified, gated, scores)
         at_sites = np.empty((after - first, columns), np.float32)
         at_cells, powers = np.empty((2, last_cell - cell, columns), np.float32)
-        beside, for_others = tables.beside[cell:last_cell], tables.for_others[cell:last_cell]
-        score_cells(obs[i], scores, beside, for_others, pieces, at_sites, at_cells, powers, total)
+        beside = tables.beside[cell:last_cell]
+        score_cells(obs[i], scores, beside, pieces, at_sites, at_cells, powers, total)
         d_scores, d_sites = np.zeros(scores.shape, np.float32), np.zeros(at_sites.shape, np.float32)
         for piece in range(count):
             by_piece = by_logits[i, pieces.piece_action + piece]
@@ -193,12 +185,6 @@ def _laid_logits_gradient(obs, tables, nodes, gate, pieces, w, by_logits, by_nod
                 if beside[k, side] >= 0:
                     for column in range(columns):
                         d_sites[beside[k, side], column] += powers[k, column]
-                if for_others[k, side] >= 0:
-                    by_kept = ZERO
-                    for column in range(columns):
-                        by_kept += powers[k, column]
-                    for suit in range(suits):
-                        d_scores[for_others[k, side] * suits + suit, likes + 1] += by_kept
         if after > first:
             add_product(d_sites, pieces.sums_back, d_scores.reshape(after - first, -1))
             add_chosen_gradient(obs[i], pieces, suits, d_sites, count, d_scores)

@@ -50,8 +50,6 @@ class Tables(NamedTuple):
     """int64 (sites,): the action that chooses the square, -1 for none."""
     beside: np.ndarray
     """int64 (cells, sides): the sites that a piece in a cell would count for, numbered by position; -1 for none."""
-    for_others: np.ndarray
-    """int64 (cells, sides): the empty squares onto which another player's piece there would bring a site."""
     cell_action: np.ndarray
     """int64 (cells,)."""
 
@@ -106,7 +104,6 @@ def read_tables(obs: np.ndarray, inputs: GridInputs) -> Tables:
         np.zeros(len(obs) + 1, np.int64),
         np.zeros((most_sites, suits, entry_count(sides, players)), np.int8),
         np.full(most_sites, -1),
-        np.empty((most_cells, sides), np.int64),
         np.empty((most_cells, sides), np.int64),
         np.empty(most_cells, np.int64),
     )
@@ -194,13 +191,8 @@ def write_new(obs, inputs, ground, x, y, is_choice, entries):
 
 @inlined
 def is_due(obs, inputs, ground, laid_sites, x, y, step):
-    """Whether a piece on a cell brings a site onto the square one step on, see `Cells`.
-
-    Returns:
-        Whether the observer's piece does, and whether one of another player's does.
-    """
-    steps, sides, players = inputs.steps, inputs.steps.shape[0], inputs.owner.shape[2]
-    mine, others = False, False
+    """Whether a piece of the observer on a cell brings a site onto the square one step on, see `Cells`."""
+    steps, sides = inputs.steps, inputs.steps.shape[0]
     for turn in range(sides):
         if steps[turn, 0] * steps[step, 0] + steps[turn, 1] * steps[step, 1] != 0:
             continue
@@ -209,11 +201,9 @@ def is_due(obs, inputs, ground, laid_sites, x, y, step):
         if site != DONE and not 0 <= site < laid_sites:
             continue
         piece = ground.piece[there_x + steps[step, 0], there_y + steps[step, 1]]
-        if piece >= 0:
-            owner = owner_of(obs, inputs, piece // sides, piece % sides)
-            mine = mine or owner != 0
-            others = others or owner == 0 or players > 2
-    return mine, others
+        if piece >= 0 and owner_of(obs, inputs, piece // sides, piece % sides) != 0:
+            return True
+    return False
 
 
 @jit
@@ -257,20 +247,16 @@ def read_table(obs, inputs, ground, tables, at_site, at_cell):
             x, y = x + steps[side, 0], y + steps[side, 1]
             for step in range(sides):
                 there_x, there_y = x + steps[step, 0], y + steps[step, 1]
-                beside, for_others = ground.site[there_x, there_y], EMPTY
+                beside = ground.site[there_x, there_y]
                 if beside == EMPTY or beside >= laid_sites:
-                    mine, others = is_due(obs, inputs, ground, laid_sites, x, y, step)
-                    if beside == EMPTY and (mine or others):
+                    if not is_due(obs, inputs, ground, laid_sites, x, y, step):
+                        beside = EMPTY
+                    elif beside == EMPTY:
                         beside = sites
                         ground.site[there_x, there_y] = sites
                         write_new(obs, inputs, ground, there_x, there_y, 0, tables.entries[at_site + sites])
                         sites += 1
-                    if others:
-                        for_others = beside
-                    if not mine:
-                        beside = EMPTY
                 tables.beside[at_cell + cells, step] = max(beside, EMPTY)
-                tables.for_others[at_cell + cells, step] = for_others
             tables.cell_action[at_cell + cells] = inputs.cell_action + sides * site + side
             cells += 1
     waiting = inputs.waiting
@@ -340,10 +326,8 @@ def shares_near(tables, i):
     for cell in range(tables.first_cell[i], tables.first_cell[i + 1]):
         for one in range(tables.beside.shape[1]):
             for other in range(tables.beside.shape[1]):
-                a = max(tables.beside[cell, one], tables.for_others[cell, one])
-                b = max(tables.beside[cell, other], tables.for_others[cell, other])
-                if a >= 0 and b >= 0:
-                    near[a, b] = ONE
+                if tables.beside[cell, one] >= 0 and tables.beside[cell, other] >= 0:
+                    near[tables.beside[cell, one], tables.beside[cell, other]] = ONE
     for site in range(sites):
         total = ZERO
         for other in range(sites):

@@ -34,8 +34,7 @@ def graph_shapes(graph: Graph, encoding: Encoding, width: int, hidden: int) -> S
     for name, bias in (("second", True), ("neighbours", False), ("other_suits", False), ("third", True)):
         shapes |= linear_shapes(name, width, width, bias)
     likes = len({piece.like for piece in graph.pieces})
-    further = 2 if isinstance(graph.places, Cells) else 1
-    shapes |= linear_shapes("gate", hidden, width) | linear_shapes("scores", width, likes + further)
+    shapes |= linear_shapes("gate", hidden, width) | linear_shapes("scores", width, likes + 1)
     return shapes | {"piece_scale": (len(graph.pieces),)}
 
 

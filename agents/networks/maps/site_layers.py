@@ -52,8 +52,8 @@ class SiteLayers(nn.Module):
         self.third = nn.Linear(width, width)
         self.outputs = 4 * width
         self.gate = nn.Linear(hidden, width)
-        self.likes = len({piece.like for piece in graph.pieces})
-        self.scores = nn.Linear(width, self.likes + (1 if fixed else 2))  # further ones: see `gains`
+        likes = len({piece.like for piece in graph.pieces})
+        self.scores = nn.Linear(width, likes + 1)  # the last is that of the site's own action
         nn.init.orthogonal_(self.scores.weight, 0.05)
         nn.init.zeros_(self.scores.bias)
         self.piece_scale = nn.Parameter(torch.ones(len(graph.pieces)))
@@ -112,13 +112,9 @@ class SiteLayers(nn.Module):
         return nodes + self.third(mixed.relu())
 
     def gains(self, nodes: torch.Tensor, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores of each piece at each site, float (batch, sites, pieces), and further ones by site and suit.
-
-        These are float (batch, sites, suits, 1 or 2): of the sites' own actions and, without fixed places, of what it
-        is worth to keep a square from others.
-        """
+        """Scores of each piece at each site, float (batch, sites, pieces), and of the sites' own actions."""
         scores = self.scores(nodes.relu() * (1.0 + self.gate(hidden))[:, None, None]).float()
-        return torch.matmul(scores[..., : self.likes].flatten(2), self.by_piece), scores[..., self.likes :]
+        return torch.matmul(scores[..., :-1].flatten(2), self.by_piece), scores[..., -1]
 
     def at_chosen(self, obs: torch.Tensor, gains: torch.Tensor) -> torch.Tensor:
         """Scores of the chosen piece at each site, float (batch, sites)."""
