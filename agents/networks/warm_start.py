@@ -12,6 +12,7 @@ import torch
 
 from agents.networks.config import NetworkConfig
 from agents.networks.maps.graph_layers import GraphLayers, PlaceLayer
+from agents.networks.maps.grid_layers import GridLayers
 from agents.networks.maps.site_layers import SiteLayers
 from agents.networks.network import PolicyValueNet, new_network
 from samurai_env import parse_variant
@@ -55,13 +56,20 @@ def _columns(read: torch.Tensor, known: torch.Tensor, counterparts: np.ndarray) 
 
 def _graph_columns(small: SiteLayers, large: SiteLayers, counterparts: np.ndarray) -> dict[str, np.ndarray]:
     """`_columns` of the graph layers that read observations, by the names of their weights."""
-    pairs = {"around": (large.rest, small.rest), "first": (large.rows[0, 0], small.rows[0, 0])}
+    pairs = {"around": (large.rest, small.rest)}
+    further = {}
+    if isinstance(small, GridLayers) and isinstance(large, GridLayers):
+        (sides, few), many = small.inputs.owner.shape[1:], large.inputs.owner.shape[2]
+        alike, flags = np.minimum(np.arange(many), few - 1), 1 + few + np.arange(sides + 3)  # see `Tables.entries`
+        further["graph.first.weight"] = np.concatenate([[0], 1 + alike, flags, flags[-1] + 1 + alike])
+    else:
+        pairs["first"] = large.rows[0, 0], small.rows[0, 0]
     if isinstance(small, GraphLayers) and isinstance(large, GraphLayers):
         for number, (less, more) in enumerate(zip(small.kinds, large.kinds, strict=True)):
             assert isinstance(less, PlaceLayer)
             assert isinstance(more, PlaceLayer)
             pairs[f"kinds.{number}.own"] = more.rows[0], less.rows[0]
-    return {f"graph.{name}.weight": _columns(*pair, counterparts) for name, pair in pairs.items()}
+    return further | {f"graph.{name}.weight": _columns(*pair, counterparts) for name, pair in pairs.items()}
 
 
 @torch.no_grad()

@@ -72,8 +72,20 @@ def test_a_grown_network_reads_a_map_as_before(game, players, seats):
     large = placed(small, game, players, seats)
     sites = net.graph.rows.shape[0]
     with torch.no_grad():
-        around, nodes = net.graph.first_layer(torch.from_numpy(small[None]).float())
-        around_too, nodes_too = grown.graph.first_layer(torch.from_numpy(large[None]).float())
+        inputs, inputs_too = (torch.from_numpy(obs[None]).float() for obs in (small, large))
+        if game == "samurai":
+            own, own_too = inputs[:, net.graph.rows], inputs_too[:, grown.graph.rows]
+        else:  # entries of a table: each seat of the larger one that was not there has 0
+            own = torch.from_numpy(rng.integers(0, 2, (1, sites, 3, net.graph.first.in_features))).float()
+            few_seats, flags = len(seats), 5 + 2
+            own_too = torch.zeros(1, sites, 3, grown.graph.first.in_features)
+            own_too[..., 0] = own[..., 0]
+            own_too[..., 1 + players : 1 + players + flags] = own[..., 1 + few_seats : 1 + few_seats + flags]
+            for seat, there in enumerate(seats):
+                own_too[..., 1 + there] = own[..., 1 + seat]
+                own_too[..., 1 + players + flags + there] = own[..., 1 + few_seats + flags + seat]
+        around, nodes = net.graph.first_layer(inputs[:, net.graph.rest], own)
+        around_too, nodes_too = grown.graph.first_layer(inputs_too[:, grown.graph.rest], own_too)
         assert torch.allclose(around_too, around, atol=1e-5)
         assert torch.allclose(nodes_too[:, :sites], nodes, atol=1e-5)
         assert torch.allclose(
