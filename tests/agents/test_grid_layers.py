@@ -8,7 +8,7 @@ import torch
 
 from agents.networks.config import NetworkConfig
 from agents.networks.maps.grid_layers import GridLayers
-from agents.networks.maps.laid_tables import Tables, entry_count, grid_inputs, read_tables
+from agents.networks.maps.grid_tables import Tables, grid_entries, read_tables
 from agents.networks.network import PolicyValueNet
 from experiments.training.init_network import random_play
 from samurai_env import GameBatch, make_variant
@@ -59,7 +59,7 @@ def positions(variant: Variant) -> tuple[torch.Tensor, torch.Tensor]:
 
 def tables_of(variant: Variant, obs: np.ndarray) -> Tables:
     _, cells, encoding = graph_of(variant)
-    return read_tables(obs, grid_inputs(cells, encoding))
+    return read_tables(obs, grid_entries(cells, encoding))
 
 
 def laid_at(state: np.ndarray) -> dict[tuple[int, int], int]:
@@ -208,6 +208,22 @@ def test_order_of_the_batch_does_not_matter() -> None:
         assert torch.allclose(value[0], values[row], atol=1e-4)
 
 
+def test_a_site_at_the_end_of_the_grid_is_read_as_elsewhere() -> None:
+    """All moved so far east that a site lies as far from the first as any can."""
+    variant = make_variant("samurai_card", 2)
+    batch, states = GameBatch(variant), states_of(variant)
+    states = states[(states["phase"] == 1) & (states["villages"] > 3)]
+    obs = batch.observe(states)
+    at = graph_of(variant)[1].entries(graph_of(variant)[2])
+    x, laid = obs[:, at["place"][:, 0]], obs[:, at["laid"].ravel()]
+    east = (VILLAGES - 1 - np.where(laid > 0, x, -VILLAGES).max(1))[:, None]
+    moved = obs.copy()
+    moved[:, at["place"][:, 0]] += (laid * east).astype(np.int8)
+    before, after = tables_of(variant, obs), tables_of(variant, moved)
+    assert len(before.beside) > 100
+    assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+
+
 @torch.no_grad()
 def test_observations_that_no_game_has_do_no_harm() -> None:
     """All entries anything: coordinates off the grid, more pieces than sides, no site at all."""
@@ -228,8 +244,3 @@ def test_all_weights_learn() -> None:
     log_probs, values = net(obs, masks)
     (log_probs[masks > 0].sum() + values.sum()).backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in net.parameters())
-
-
-def test_entries_are_counted() -> None:
-    variant = make_variant("samurai_card", 3)
-    assert tables_of(variant, positions(variant)[0].numpy()).entries.shape[1:] == (3, entry_count(4, 3))

@@ -18,7 +18,7 @@ INTERNAL = {
     *(f"agents.{name}" for name in ("old_names", "networks.dense", "networks.sampling")),
     *(f"agents.networks.maps.{name}" for name in ("compiled_layers", "numpy_graph", "products", "tables")),
     *(f"agents.networks.maps.{name}" for name in ("site_kernels", "embed_kernels", "score_kernels")),
-    *(f"agents.networks.maps.{name}" for name in ("laid_tables", "laid_score_kernels")),
+    *(f"agents.networks.maps.{name}" for name in ("grid_tables", "grid_score_kernels")),
 }
 
 

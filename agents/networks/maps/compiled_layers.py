@@ -7,21 +7,20 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from agents.networks.maps.embed_kernels import (
-    FixedInputs,
-    LaidInputs,
+    FixedEmbedInputs,
+    GridEmbedInputs,
     embed_fixed,
     embed_fixed_gradient,
-    embed_laid,
-    embed_laid_gradient,
+    embed_grid,
+    embed_grid_gradient,
     new_embedded,
 )
-from agents.networks.maps.laid_score_kernels import (
-    LaidPieces,
-    LaidScoreWeights,
-    add_laid_logits,
-    laid_logits_gradient,
+from agents.networks.maps.grid_score_kernels import (
+    GridScoreInputs,
+    GridScoreWeights,
+    add_grid_logits,
+    grid_logits_gradient,
 )
-from agents.networks.maps.laid_tables import Tables
 from agents.networks.maps.score_kernels import ScoreInputs, ScoreWeights, add_logits, logits_gradient, new_work
 from agents.networks.maps.site_kernels import EmbedWeights, transposed
 
@@ -32,18 +31,18 @@ def arrays(tensors: Any) -> list[np.ndarray]:
 
 
 class Embed(torch.autograd.Function):
-    """`embed_kernels.embed_fixed` or `embed_laid`: from int8 (batch, entries) to four arrays of `Embedded`."""
+    """`embed_kernels.embed_fixed` or `embed_grid`: from int8 (batch, entries) to four arrays of `Embedded`."""
 
     @staticmethod
     def forward(
-        ctx: Any, obs: torch.Tensor, inputs: FixedInputs | LaidInputs, keep: bool, *weights: torch.Tensor
+        ctx: Any, obs: torch.Tensor, inputs: FixedEmbedInputs | GridEmbedInputs, keep: bool, *weights: torch.Tensor
     ) -> tuple[torch.Tensor, ...]:
         """Embed positions; `keep` for the gradient. Returns `around`, `nodes`, `mean` and `most`."""
         (observed,), w = arrays([obs]), EmbedWeights(*arrays(weights))
-        if isinstance(inputs, FixedInputs):
+        if isinstance(inputs, FixedEmbedInputs):
             nodes, embed = len(observed) * len(inputs.rows), embed_fixed
         else:
-            nodes, embed = inputs.tables.nodes, embed_laid
+            nodes, embed = inputs.tables.nodes, embed_grid
         out = new_embedded(len(observed), nodes, w.third.shape[0], keep)
         embed(observed, inputs, w, out)
         ctx.kept = observed, inputs, w, out
@@ -55,20 +54,22 @@ class Embed(torch.autograd.Function):
         """The gradient by the weights."""
         observed, inputs, w, seen = ctx.kept
         out = EmbedWeights(*map(np.zeros_like, w))
-        gradient = embed_fixed_gradient if isinstance(inputs, FixedInputs) else embed_laid_gradient
+        gradient = embed_fixed_gradient if isinstance(inputs, FixedEmbedInputs) else embed_grid_gradient
         gradient(observed, inputs, transposed(w), seen, tuple(arrays(by_output)), out)
         return None, None, None, *map(torch.from_numpy, out)
 
 
-def _nested(weights: list[np.ndarray]) -> ScoreWeights:
-    """`ScoreWeights` from their arrays one after the other."""
+def _nested(inputs: ScoreInputs | GridScoreInputs, weights: list[np.ndarray]) -> ScoreWeights | GridScoreWeights:
+    """Weights, or their gradients, from the arrays one after the other."""
+    if isinstance(inputs, GridScoreInputs):
+        return GridScoreWeights(*weights)
     scores, bias, scale, *by_kind = weights
     kinds = len(by_kind) // 2
     return ScoreWeights(scores, bias, scale, tuple(by_kind[:kinds]), tuple(by_kind[kinds:]))
 
 
 class AddLogits(torch.autograd.Function):
-    """`score_kernels.add_logits` to logits, float32 (batch, actions)."""
+    """`score_kernels.add_logits` or `add_grid_logits` to logits, float32 (batch, actions)."""
 
     @staticmethod
     def forward(
@@ -77,57 +78,31 @@ class AddLogits(torch.autograd.Function):
         obs: torch.Tensor,
         nodes: torch.Tensor,
         gate: torch.Tensor,
-        inputs: ScoreInputs,
+        inputs: ScoreInputs | GridScoreInputs,
         *weights: torch.Tensor,
     ) -> torch.Tensor:
         """The sum."""
-        w, total = _nested(arrays(weights)), logits.detach().clone(memory_format=torch.contiguous_format)
-        read = *arrays([obs, nodes, gate]), inputs, w
-        add_logits(*read, new_work(inputs, nodes.shape[2]), total.numpy())
-        ctx.kept = read
+        flat = arrays(weights)
+        total = logits.detach().clone(memory_format=torch.contiguous_format)
+        read = *arrays([obs, nodes, gate]), inputs, _nested(inputs, flat)
+        if isinstance(inputs, GridScoreInputs):
+            add_grid_logits(*read, total.numpy())
+        else:
+            add_logits(*read, new_work(inputs, nodes.shape[2]), total.numpy())
+        ctx.kept = read, flat
         return total
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, by_logits: torch.Tensor) -> tuple[Any, ...]:
         """The gradients by logits, nodes, gate and weights."""
-        _, nodes, gate, inputs, w = ctx.kept
-        by_nodes, by_gate = np.empty_like(nodes), np.empty_like(gate)
-        out = [np.zeros_like(array) for array in (w.scores, w.scores_bias, w.piece_scale, *w.own, *w.own_bias)]
-        (by,), work = arrays([by_logits]), new_work(inputs, nodes.shape[2])
-        logits_gradient(*ctx.kept, by, work, by_nodes, by_gate, _nested(out))
+        read, flat = ctx.kept
+        _, nodes, gate, inputs, _ = read
+        by_nodes, by_gate, out = np.empty_like(nodes), np.empty_like(gate), [np.zeros_like(array) for array in flat]
+        (by,), by_weights = arrays([by_logits]), _nested(inputs, out)
+        if isinstance(inputs, GridScoreInputs):
+            grid_logits_gradient(*read, by, by_nodes, by_gate, by_weights)
+        else:
+            logits_gradient(*read, by, new_work(inputs, nodes.shape[2]), by_nodes, by_gate, by_weights)
         by_parts = [torch.from_numpy(array) for array in (by_nodes, by_gate)]
         return by_logits, None, *by_parts, None, *map(torch.from_numpy, out)
-
-
-class AddLaidLogits(torch.autograd.Function):
-    """`laid_score_kernels.add_laid_logits` to logits, float32 (batch, actions)."""
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        logits: torch.Tensor,
-        obs: torch.Tensor,
-        nodes: torch.Tensor,
-        gate: torch.Tensor,
-        tables: Tables,
-        pieces: LaidPieces,
-        *weights: torch.Tensor,
-    ) -> torch.Tensor:
-        """The sum."""
-        (observed, embedded, gated), w = arrays([obs, nodes, gate]), LaidScoreWeights(*arrays(weights))
-        total = logits.detach().clone(memory_format=torch.contiguous_format)
-        ctx.kept = observed, tables, embedded, gated, pieces, w
-        add_laid_logits(*ctx.kept, total.numpy())
-        return total
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, by_logits: torch.Tensor) -> tuple[Any, ...]:
-        """The gradients by logits, nodes, gate and weights."""
-        _, _, nodes, gate, _, w = ctx.kept
-        by_nodes, by_gate, out = np.empty_like(nodes), np.empty_like(gate), LaidScoreWeights(*map(np.zeros_like, w))
-        (by,) = arrays([by_logits])
-        laid_logits_gradient(*ctx.kept, by, by_nodes, by_gate, out)
-        by_parts = [torch.from_numpy(array) for array in (by_nodes, by_gate)]
-        return by_logits, None, *by_parts, None, None, *map(torch.from_numpy, out)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.networks.maps.laid_tables import Tables, read_entries, shares_near
+from agents.networks.maps.grid_tables import Tables, read_entries, shares_near
 from agents.networks.maps.site_kernels import BOUND, embed_position, position_gradient
 from samurai_env.core.jit import bind, inlined
 
@@ -18,7 +18,7 @@ read_nodes: Any = None
 read_near: Any = None
 
 
-class FixedInputs(NamedTuple):
+class FixedEmbedInputs(NamedTuple):
     """Where the inputs lie in an observation of a map with fixed places, and how they are normalised."""
 
     rest: np.ndarray
@@ -33,7 +33,7 @@ class FixedInputs(NamedTuple):
     """float32 (entries,): is then multiplied with them."""
 
 
-class LaidInputs(NamedTuple):
+class GridEmbedInputs(NamedTuple):
     """What lies on the tables of observations."""
 
     rest: np.ndarray
@@ -90,20 +90,20 @@ def read_fixed_near(inputs, i):
 
 
 @inlined
-def laid_range(inputs, i):
+def grid_range(inputs, i):
     """As `fixed_range`."""
     suits = inputs.tables.entries.shape[1]
     return inputs.tables.first_site[i] * suits, inputs.tables.first_site[i + 1] * suits
 
 
 @inlined
-def read_laid_nodes(obs, inputs, i, out):
+def read_grid_nodes(obs, inputs, i, out):
     """As `read_fixed_nodes`."""
     read_entries(inputs.tables, i, out)
 
 
 @inlined
-def read_laid_near(inputs, i):
+def read_grid_near(inputs, i):
     """As `read_fixed_near`."""
     return shares_near(inputs.tables, i)
 
@@ -113,7 +113,7 @@ def _embed(obs, inputs, w, out):
 
     Args:
         obs: int8 (batch, entries).
-        inputs: `FixedInputs` or `LaidInputs`.
+        inputs: `FixedEmbedInputs` or `GridEmbedInputs`.
         w: `EmbedWeights`.
         out: `Embedded`, out.
     """
@@ -154,6 +154,6 @@ def _embed_gradient(obs, inputs, back, seen, by_output, out):
 
 
 FIXED = {"node_range": fixed_range, "read_nodes": read_fixed_nodes, "read_near": read_fixed_near}
-LAID = {"node_range": laid_range, "read_nodes": read_laid_nodes, "read_near": read_laid_near}
-embed_fixed, embed_fixed_gradient = (bind(f, f"{BOUND}", FIXED) for f in (_embed, _embed_gradient))
-embed_laid, embed_laid_gradient = (bind(f, f"{BOUND} that are laid", LAID) for f in (_embed, _embed_gradient))
+GRID = {"node_range": grid_range, "read_nodes": read_grid_nodes, "read_near": read_grid_near}
+embed_fixed, embed_fixed_gradient = (bind(f, BOUND, FIXED) for f in (_embed, _embed_gradient))
+embed_grid, embed_grid_gradient = (bind(f, "networks over a grid", GRID) for f in (_embed, _embed_gradient))

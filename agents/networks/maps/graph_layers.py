@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from agents.networks.maps.compiled_layers import AddLogits, Embed
-from agents.networks.maps.embed_kernels import FixedInputs
+from agents.networks.maps.embed_kernels import FixedEmbedInputs
 from agents.networks.maps.score_kernels import score_inputs, score_weights
 from agents.networks.maps.site_kernels import embed_weights
 from agents.networks.maps.site_layers import SiteLayers
@@ -76,7 +76,7 @@ class GraphLayers(SiteLayers):
         self, obs: torch.Tensor, mean: torch.Tensor, scale: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         rows, near = self.rows.flatten(0, 1).numpy(), self.near.numpy()
-        inputs = FixedInputs(self.rest.numpy(), rows, near, mean.numpy(), scale.numpy())
+        inputs = FixedEmbedInputs(self.rest.numpy(), rows, near, mean.numpy(), scale.numpy())
         weights = embed_weights(self.by_input(), mean, scale, self.rest)
         around, nodes, average, most = Embed.apply(obs, inputs, torch.is_grad_enabled(), *weights)
         return nodes.view(len(obs), -1, self.suits, nodes.shape[1]), torch.cat([around, average, most], 1)

@@ -4,10 +4,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.networks.maps.compiled_layers import AddLaidLogits, Embed
-from agents.networks.maps.embed_kernels import LaidInputs
-from agents.networks.maps.laid_score_kernels import LEAST, laid_pieces, laid_score_weights
-from agents.networks.maps.laid_tables import Tables, all_entries, entry_count, grid_inputs, read_tables
+from agents.networks.maps.compiled_layers import AddLogits, Embed
+from agents.networks.maps.embed_kernels import GridEmbedInputs
+from agents.networks.maps.grid_score_kernels import LEAST, GridScoreInputs, grid_score_weights, piece_columns
+from agents.networks.maps.grid_tables import Tables, all_entries, entry_count, grid_entries, read_tables
 from agents.networks.maps.site_kernels import embed_weights
 from agents.networks.maps.site_layers import SiteLayers
 from agents.networks.maps.tables import LARGEST
@@ -27,7 +27,7 @@ def padded(rows: np.ndarray, first: np.ndarray, value: int | float) -> torch.Ten
 class GridLayers(SiteLayers):
     """Read a table: on a CPU by compiled kernels, in float32 also under autocast, on other devices by torch.
 
-    Sites are those of `laid_tables.Tables`, which are read on the CPU.
+    Sites are those of `grid_tables.Tables`, which are read on the CPU.
 
     Args:
         graph: the map, with cells.
@@ -41,9 +41,9 @@ class GridLayers(SiteLayers):
     def __init__(self, graph: Graph, encoding: Encoding, width: int, hidden: int) -> None:
         cells = graph.places
         assert isinstance(cells, Cells)
-        inputs = grid_inputs(cells, encoding)
+        inputs = grid_entries(cells, encoding)
         super().__init__(graph, encoding, width, hidden, entry_count(*inputs.owner.shape[1:]), fixed=False)
-        self.inputs, self.columns = inputs, laid_pieces(graph, encoding)
+        self.inputs, self.columns = inputs, piece_columns(graph, encoding)
         numbers = torch.arange(graph.piece_action, graph.piece_action + len(graph.pieces))
         self.register_buffer("numbers", numbers, persistent=False)
 
@@ -63,15 +63,15 @@ class GridLayers(SiteLayers):
         self, obs: torch.Tensor, tables: Tables, mean: torch.Tensor, scale: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         weights = embed_weights(self.by_input(), mean, scale, self.rest)
-        inputs = LaidInputs(self.rest.numpy(), tables)
+        inputs = GridEmbedInputs(self.rest.numpy(), tables)
         around, nodes, average, most = Embed.apply(obs, inputs, torch.is_grad_enabled(), *weights)
         return nodes, torch.cat([around, average, most], 1)
 
     def _logits_compiled(
         self, obs: torch.Tensor, tables: Tables, nodes: torch.Tensor, hidden: torch.Tensor, logits: torch.Tensor
     ) -> torch.Tensor:
-        weights, gate = laid_score_weights(self.by_input()), self.gate(hidden).float()
-        return AddLaidLogits.apply(logits, obs, nodes, gate, tables, self.columns, *weights)
+        weights, gate = grid_score_weights(self.by_input()), self.gate(hidden).float()
+        return AddLogits.apply(logits, obs, nodes, gate, GridScoreInputs(tables, self.columns), *weights)
 
     def _embed_by_torch(
         self, obs: torch.Tensor, tables: Tables, mean: torch.Tensor, scale: torch.Tensor

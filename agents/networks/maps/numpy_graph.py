@@ -4,9 +4,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from agents.networks.maps.embed_kernels import FixedInputs, LaidInputs, embed_fixed, embed_laid, new_embedded
-from agents.networks.maps.laid_score_kernels import add_laid_logits, laid_pieces, laid_score_weights
-from agents.networks.maps.laid_tables import Tables, entry_count, grid_inputs, read_tables
+from agents.networks.maps.embed_kernels import FixedEmbedInputs, GridEmbedInputs, embed_fixed, embed_grid, new_embedded
+from agents.networks.maps.grid_score_kernels import GridScoreInputs, add_grid_logits, grid_score_weights, piece_columns
+from agents.networks.maps.grid_tables import Tables, entry_count, grid_entries, read_tables
 from agents.networks.maps.score_kernels import add_logits, new_work, score_inputs, score_weights
 from agents.networks.maps.site_kernels import EmbedWeights, embed_weights
 from agents.networks.maps.tables import fixed_map, other_entries
@@ -25,7 +25,7 @@ def graph_shapes(graph: Graph, encoding: Encoding, width: int, hidden: int) -> S
     sites, suits = graph.sites.shape
     shapes = linear_shapes("around", len(other_entries(graph, encoding)), 2 * width)
     if isinstance(graph.places, Cells):
-        shapes |= linear_shapes("first", entry_count(*grid_inputs(graph.places, encoding).owner.shape[1:]), width)
+        shapes |= linear_shapes("first", entry_count(*grid_entries(graph.places, encoding).owner.shape[1:]), width)
     else:
         shapes |= linear_shapes("first", graph.sites.rows(encoding).shape[2], width) | {"position": (sites, 1, width)}
         for number, places in enumerate(graph.places):
@@ -82,7 +82,9 @@ def numpy_map(
         return NumPyGrid(graph, encoding, tensors, weights, rest)
     rows = graph.sites.rows(encoding)
     flat = np.ascontiguousarray(rows.reshape(-1, rows.shape[2]))
-    return NumPyGraph(graph, encoding, tensors, weights, FixedInputs(rest, flat, fixed_map(graph).near, mean, scale))
+    return NumPyGraph(
+        graph, encoding, tensors, weights, FixedEmbedInputs(rest, flat, fixed_map(graph).near, mean, scale)
+    )
 
 
 class NumPyGraph:
@@ -94,7 +96,7 @@ class NumPyGraph:
         encoding: Encoding,
         tensors: dict[str, np.ndarray],
         weights: EmbedWeights,
-        inputs: FixedInputs,
+        inputs: FixedEmbedInputs,
     ) -> None:
         assert not isinstance(graph.places, Cells)
         self._inputs, self._weights, self._width = inputs, weights, len(weights.second)
@@ -122,14 +124,14 @@ class NumPyGrid:
         self, graph: Graph, encoding: Encoding, tensors: dict[str, np.ndarray], weights: EmbedWeights, rest: np.ndarray
     ) -> None:
         assert isinstance(graph.places, Cells)
-        self._inputs, self._rest, self._weights = grid_inputs(graph.places, encoding), rest, weights
-        self._pieces, self._score_weights = laid_pieces(graph, encoding), laid_score_weights(tensors)
+        self._inputs, self._rest, self._weights = grid_entries(graph.places, encoding), rest, weights
+        self._pieces, self._score_weights = piece_columns(graph, encoding), grid_score_weights(tensors)
 
     def embed(self, obs: np.ndarray) -> tuple[tuple[Tables, np.ndarray], np.ndarray]:
         """See `NumPyMap`; what is seen are the tables and float32 (nodes of all positions, width)."""
         tables = read_tables(obs, self._inputs)
         out = new_embedded(len(obs), tables.nodes, len(self._weights.second), False)
-        embed_laid(obs, LaidInputs(self._rest, tables), self._weights, out)
+        embed_grid(obs, GridEmbedInputs(self._rest, tables), self._weights, out)
         return (tables, out.nodes), np.concatenate([out.around, out.mean, out.most], 1)
 
     def add_logits(
@@ -137,4 +139,5 @@ class NumPyGrid:
     ) -> None:
         """See `NumPyMap`."""
         tables, nodes = seen
-        add_laid_logits(obs, tables, nodes, gate, self._pieces, self._score_weights, logits)
+        inputs = GridScoreInputs(tables, self._pieces)
+        add_grid_logits(obs, nodes, gate, inputs, self._score_weights, logits)

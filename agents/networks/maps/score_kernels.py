@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 
 from agents.networks.maps.products import add_product, add_transposed_product, larger
 from agents.networks.maps.site_kernels import BOUND
-from agents.networks.maps.tables import LARGEST, fixed_map, pieces_by_like, sites_beside
+from agents.networks.maps.tables import LARGEST, fixed_map, sites_beside, suits_and_likes, summed_scores
 from samurai_env.core.encoding import Cells, Encoding, Graph
 from samurai_env.core.jit import bind, inlined, jit
 
@@ -72,28 +72,22 @@ class ScoreWeights(NamedTuple):
 
 def score_inputs(graph: Graph, encoding: Encoding) -> ScoreInputs:
     """The pieces and places of a map whose places are fixed."""
-    places, pieces, (sites, suits) = graph.places, graph.pieces, graph.sites.shape
+    places, pieces, sites = graph.places, graph.pieces, graph.sites.shape[0]
     assert not isinstance(places, Cells)
-    likes, by_piece = sorted({piece.like for piece in pieces}), pieces_by_like(graph)
-    sums, of_column = [], []
-    for kind in places:
-        count = len(kind.pieces)
-        columns = 8 * -(-(count + 1) // 8)
-        table = np.zeros((suits, len(likes) + 1, columns), np.float32)
-        table[:, :-1, :count] = by_piece[:, kind.pieces].reshape(suits, len(likes), count)
-        sums.append(table.reshape(-1, columns))
-        of_column.append(np.array([*kind.pieces, *(columns - count) * [len(pieces)]]))
+    sums = [summed_scores(graph, kind.pieces) for kind in places]
+    columns = [(kind.pieces, table.shape[1]) for kind, table in zip(places, sums, strict=True)]
+    suit, like = suits_and_likes(graph)
     block = encoding.slices()[graph.piece_block]
     return ScoreInputs(
         beside=tuple(np.ascontiguousarray(sites_beside(kind, sites).T) for kind in places),
         sums=tuple(sums),
         sums_back=tuple(np.ascontiguousarray(table.T) for table in sums),
-        pieces=tuple(of_column),
+        pieces=tuple(np.array([*own, *(width - len(own)) * [len(pieces)]]) for own, width in columns),
         entries=tuple(np.ascontiguousarray(kind.rows(encoding)) for kind in places),
         place_action=np.array([kind.action for kind in places]),
         chosen_column=np.array([len(kind.pieces) for kind in places]),
-        suit=np.array([-1 if piece.suit is None else piece.suit for piece in pieces]),
-        like=np.array([likes.index(piece.like) for piece in pieces]),
+        suit=suit,
+        like=like,
         chosen=np.arange(block.start, block.stop),
         piece_action=graph.piece_action,
         site_actions=np.array(graph.sites.actions),

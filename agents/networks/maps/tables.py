@@ -1,5 +1,6 @@
 """A `Graph` as arrays, which layers read with torch and without."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,25 @@ def pieces_by_like(graph: Graph) -> np.ndarray:
     for number, piece in enumerate(graph.pieces):
         table[slice(None) if piece.suit is None else piece.suit, likes.index(piece.like), number] = 1.0
     return table.reshape(-1, len(graph.pieces))
+
+
+def summed_scores(graph: Graph, pieces: Sequence[int]) -> np.ndarray:
+    """Sums the scores of a site for some pieces: float32 (suits * (likes + 1), columns).
+
+    A column for each piece, one for the chosen piece, and some that fill the vectors up, to a multiple of eight.
+    """
+    suits, count = graph.sites.shape[1], len(pieces)
+    by_piece = pieces_by_like(graph)[:, list(pieces)].reshape(suits, -1, count)
+    table = np.zeros((suits, by_piece.shape[1] + 1, 8 * -(-(count + 1) // 8)), np.float32)
+    table[:, :-1, :count] = by_piece
+    return table.reshape(-1, table.shape[2])
+
+
+def suits_and_likes(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """By piece, its suit, -1 for all, and a number that it shares with pieces like it, int64 (pieces,) each."""
+    likes = sorted({piece.like for piece in graph.pieces})
+    suits = [-1 if piece.suit is None else piece.suit for piece in graph.pieces]
+    return np.array(suits), np.array([likes.index(piece.like) for piece in graph.pieces])
 
 
 def sites_beside(places: Places, sites: int) -> np.ndarray:

@@ -15,7 +15,7 @@ ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 EMPTY, DONE = -1, -2  # a square without a site, one whose site is done
 
 
-class GridInputs(NamedTuple):
+class GridEntries(NamedTuple):
     """Where an observation says what lies where, int64: entries of the blocks that `Cells` names, of their shapes."""
 
     laid: np.ndarray
@@ -68,11 +68,11 @@ class Ground(NamedTuple):
     """Site and side of a piece, `sides * site + side`, or `EMPTY`."""
 
 
-def grid_inputs(cells: Cells, encoding: Encoding) -> GridInputs:
+def grid_entries(cells: Cells, encoding: Encoding) -> GridEntries:
     """Where an encoding has the blocks of a map."""
     at = cells.entries(encoding)
     reach = max(block.limits[1] for block in encoding.blocks if block.name == cells.position)
-    return GridInputs(
+    return GridEntries(
         laid=at[cells.laid].ravel(),
         done=at[cells.done].ravel(),
         position=at[cells.position],
@@ -83,7 +83,7 @@ def grid_inputs(cells: Cells, encoding: Encoding) -> GridInputs:
         strength=at[cells.strength],
         waiting=at[cells.waiting],
         steps=np.array(cells.steps),
-        origin=reach + 2,  # new sites lie up to two steps from one that is laid
+        origin=reach + 3,  # a new site lies up to two steps from one that is laid, and the pieces around it three
         cell_action=cells.action,
         waiting_action=cells.waiting_action,
     )
@@ -94,7 +94,7 @@ def entry_count(sides: int, players: int) -> int:
     return 1 + players + (sides + 1) + 2 + players
 
 
-def read_tables(obs: np.ndarray, inputs: GridInputs) -> Tables:
+def read_tables(obs: np.ndarray, inputs: GridEntries) -> Tables:
     """Read observations, int8 (batch, entries)."""
     sides, suits, players = len(inputs.steps), inputs.suits.shape[1], inputs.owner.shape[2]
     line, (most_sites, most_cells) = 2 * inputs.origin + 1, most(obs, inputs)
@@ -130,7 +130,7 @@ def most(obs, inputs):
 def coordinates(obs, entries, origin):
     """Coordinates on the ground; those of an impossible observation become ones that are on it."""
     x, y = origin + obs[entries[0]], origin + obs[entries[1]]
-    return min(max(x, 2), 2 * origin - 2), min(max(y, 2), 2 * origin - 2)
+    return min(max(x, 3), 2 * origin - 3), min(max(y, 3), 2 * origin - 3)
 
 
 @inlined
@@ -212,7 +212,7 @@ def read_table(obs, inputs, ground, tables, at_site, at_cell):
 
     Args:
         obs: int8 (entries,).
-        inputs: `GridInputs`.
+        inputs: `GridEntries`.
         ground: `Ground`, empty; it is empty again afterwards.
         tables: `Tables`, out.
         at_site: the number of the position's first site.
