@@ -10,6 +10,7 @@ import os
 import time
 from contextlib import closing
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 
 import numpy as np
 import tyro
@@ -71,10 +72,10 @@ def compile_environments(variant: Variant) -> None:
         aec.reset(seed=0)
         aec.step(int(aec.observe(aec.agent_selection)["action_mask"].argmax()))
         envs = GameVectorEnv(game, 2, players, encoding=encoding, **options)
-        observations, _ = envs.reset(seed=0)
+        observations, _ = envs.reset(seed=0, options={"desynchronize": True})
         envs.step(observations["action_mask"].argmax(1))
     learners = LearnerVectorEnv(game, 2, players, opponents="greedy", **options)
-    observations, _ = learners.reset(seed=0)
+    observations, _ = learners.reset(seed=0, options={"desynchronize": True})
     learners.step(observations["action_mask"].argmax(1))
     for opponents in ("random", "greedy"):
         env = GameEnv(game, players, opponents=opponents, **options)
@@ -94,7 +95,28 @@ def compile_agents(variant: Variant) -> None:
         make_agent(spec, variant).act(states, np.zeros(1, np.uint64))
 
 
-PARTS = {"rules": compile_rules, "environments": compile_environments, "agents": compile_agents}
+def compile_learning(variant: Variant) -> None:
+    """Compile what networks over a map call when they learn, by torch; nothing for a game without a map."""
+    if variant.game.graph is None or not find_spec("torch"):
+        return
+    import torch
+
+    from agents.networks.config import NetworkConfig
+    from agents.networks.network import new_network
+
+    net, batch = new_network(NetworkConfig(variant.spec, "flat", (8,), graph_width=8)), GameBatch(variant)
+    states = batch.reset([0, 1])
+    obs, masks = batch.observe(states, encoding="flat"), batch.legal_masks(states)
+    log_probs, values = net(torch.from_numpy(obs), torch.from_numpy(masks))
+    (log_probs[:, masks[0].argmax()].sum() + values.sum()).backward()
+
+
+PARTS = {
+    "rules": compile_rules,
+    "environments": compile_environments,
+    "agents": compile_agents,
+    "learning": compile_learning,
+}
 
 
 def compile_all(task: tuple[str, int]) -> float:
