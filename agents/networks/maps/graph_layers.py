@@ -60,7 +60,7 @@ class GraphLayers(SiteLayers):
     def _logits_by_torch(
         self, obs: torch.Tensor, nodes: torch.Tensor, hidden: torch.Tensor, logits: torch.Tensor
     ) -> torch.Tensor:
-        gains, own, _ = self.gains(nodes, hidden)
+        gains, own = self.gains(nodes, hidden)
         chosen = self.at_chosen(obs, gains)
         total = self.placeless.expand(len(gains), -1).clone()
         places = []

@@ -95,18 +95,14 @@ class GridLayers(SiteLayers):
         here = self._here(tables.first_site)
         sites = nodes.new_zeros(*here.shape, self.suits, nodes.shape[1])
         sites[here] = nodes.unflatten(0, (-1, self.suits))
-        gains, own, prospects = self.gains(sites, hidden)
-        beside, here = self._beside(tables), self._here(tables.first_cell)[:, :, None]
-        apart = (torch.matmul(beside, beside.mT) == 0).float()
-        powers = torch.matmul(beside, prospects).clamp(-LARGEST, LARGEST).exp() * here
-        shift = torch.matmul((1.0 + torch.matmul(apart, powers)).log(), self.elsewhere)[:, :, None]
-        scores = torch.matmul(beside, gains)  # (batch, free cells, pieces)
-        exponents = (scores + shift).clamp(-LARGEST, LARGEST).exp() * here
+        gains, own = self.gains(sites, hidden)
+        scores = torch.matmul(self._beside(tables), gains)  # (batch, free cells, pieces)
+        exponents = scores.clamp(-LARGEST, LARGEST).exp() * self._here(tables.first_cell)[:, :, None]
         total = exponents.sum(1) + float(LEAST)
         logits = nn.functional.pad(logits.index_add(1, self.numbers, total.log() * self.piece_scale), (0, 1))
         cells = padded(tables.cell_action, tables.first_cell, logits.shape[1] - 1).to(obs.device)
         squares = padded(tables.site_action % logits.shape[1], tables.first_site, logits.shape[1] - 1).to(obs.device)
-        logits = logits.scatter_add(1, cells, self.at_chosen(obs, scores) + shift[:, :, 0])
+        logits = logits.scatter_add(1, cells, self.at_chosen(obs, scores))
         return logits.scatter_add(1, squares, own.sum(2))[:, :-1]
 
     def _here(self, first: np.ndarray) -> torch.Tensor:

@@ -15,8 +15,8 @@ from agents.networks.maps.score_kernels import (
     nodes_gradient,
     score_nodes,
 )
-from agents.networks.maps.site_kernels import BOUND, ONE, ZERO
-from agents.networks.maps.tables import PROSPECTS, suits_and_likes, summed_scores
+from agents.networks.maps.site_kernels import BOUND, ZERO
+from agents.networks.maps.tables import suits_and_likes, summed_scores
 from samurai_env.core.encoding import Encoding, Graph
 from samurai_env.core.jit import bind, jit
 
@@ -27,7 +27,7 @@ class PieceColumns(NamedTuple):
     """The pieces; scores at sites and cells have the columns of `tables.summed_scores` for all of them."""
 
     sums: np.ndarray
-    """float32 (suits * (likes + 1 + prospects), columns), which of a site's scores are summed up for a column's piece."""
+    """float32 (suits * (likes + 1), columns), which of a site's scores are summed up for a column's piece."""
     sums_back: np.ndarray
     """The same, transposed."""
     suit: np.ndarray
@@ -51,38 +51,22 @@ class GridScoreWeights(NamedTuple):
     """The weights, float32; or their gradients."""
 
     scores: np.ndarray
-    """(width, likes + 1 + prospects), that after the likes for the squares to choose."""
+    """(width, likes + 1), the last for the squares to choose."""
     scores_bias: np.ndarray
     piece_scale: np.ndarray
     """(pieces,)."""
-    elsewhere: np.ndarray
-    """(prospects,): what they count for a cell."""
 
 
 def piece_columns(graph: Graph, encoding: Encoding) -> PieceColumns:
     """The pieces of a map that is laid as the game goes on."""
-    sums, block = summed_scores(graph, range(len(graph.pieces)), PROSPECTS), encoding.slices()[graph.piece_block]
+    sums, block = summed_scores(graph, range(len(graph.pieces))), encoding.slices()[graph.piece_block]
     entries = np.arange(block.start, block.stop)
     return PieceColumns(sums, np.ascontiguousarray(sums.T), *suits_and_likes(graph), entries, graph.piece_action)
 
 
 def grid_score_weights(t: dict[str, Any]) -> GridScoreWeights:
     """The weights, from tensors of torch or NumPy by name; weights are transposed, (inputs, outputs)."""
-    return GridScoreWeights(t["scores.weight"], t["scores.bias"], t["piece_scale"], t["elsewhere"])
-
-
-@jit
-def cells_apart(beside):
-    """Whether two cells have no site beside both, float32 (cells, cells)."""
-    apart = np.ones((beside.shape[0], beside.shape[0]), np.float32)
-    for cell in range(beside.shape[0]):
-        apart[cell, cell] = ZERO
-        for other in range(cell):
-            for a in range(beside.shape[1]):
-                for b in range(beside.shape[1]):
-                    if beside[cell, a] >= 0 and beside[cell, a] == beside[other, b]:
-                        apart[cell, other] = apart[other, cell] = ZERO
-    return apart
+    return GridScoreWeights(t["scores.weight"], t["scores.bias"], t["piece_scale"])
 
 
 @jit
@@ -98,10 +82,9 @@ def score_table(obs, i, nodes, gate, inputs, w):
         w: `GridScoreWeights`.
 
     Returns:
-        Three arrays of `score_nodes`: float32 (nodes, width), (width, likes + 1 + prospects) and scores, (nodes, those). Then
+        Three arrays of `score_nodes`: float32 (nodes, width), (width, likes + 1) and scores, (nodes, likes + 1). Then
         what each column's piece does in each cell, (cells, columns), exp of this, clamped, and sums of these over the
-        cells with a little added, (columns,). Last whether cells have no site in common, (cells, cells), and by cell
-        and prospect 1 and the sum of its exponentials over such cells, (cells, prospects).
+        cells with a little added, (columns,).
     """
     tables, pieces = inputs
     sites, columns = tables.first_site[i + 1] - tables.first_site[i], pieces.sums.shape[1]
@@ -114,8 +97,6 @@ def score_table(obs, i, nodes, gate, inputs, w):
         add_product(scores.reshape(sites, -1), pieces.sums, at_sites)
         add_chosen(obs, pieces, tables.entries.shape[1], scores, at_sites, pieces.suit.shape[0])
     at_cells, powers = np.empty((2, beside.shape[0], columns), np.float32)
-    count, prospects = pieces.suit.shape[0], w.elsewhere.shape[0]
-    apart, others = cells_apart(beside), np.ones((beside.shape[0], prospects), np.float32)
     total.fill(LEAST)
     for cell in range(beside.shape[0]):
         for k in range(columns):
@@ -125,22 +106,11 @@ def score_table(obs, i, nodes, gate, inputs, w):
             if site >= 0:
                 for k in range(columns):
                     at_cells[cell, k] += at_sites[site, k]
-        for k in range(count + 1, count + 1 + prospects):
-            powers[cell, k] = exponential(clamped(at_cells[cell, k]))
-    for cell in range(beside.shape[0]):
-        for other in range(beside.shape[0]):
-            for k in range(prospects):
-                others[cell, k] += apart[cell, other] * powers[other, count + 1 + k]
-        shift = ZERO
-        for k in range(prospects):
-            shift += w.elsewhere[k] * np.log(others[cell, k])
-        for k in range(count + 1):
-            at_cells[cell, k] += shift
         for k in range(columns):
             powers[cell, k] = exponential(clamped(at_cells[cell, k]))
         for k in range(columns):
             total[k] += powers[cell, k]
-    return rectified, gated, scores, at_cells, powers, total, apart, others
+    return rectified, gated, scores, at_cells, powers, total
 
 
 def _add_grid_logits(obs, nodes, gate, inputs, w, logits):
@@ -155,11 +125,11 @@ def _add_grid_logits(obs, nodes, gate, inputs, w, logits):
         logits: float32 (batch, actions), in and out.
     """
     tables, pieces = inputs
-    suits, count, likes = tables.entries.shape[1], pieces.suit.shape[0], w.scores.shape[1] - 1 - w.elsewhere.shape[0]
+    suits, count, likes = tables.entries.shape[1], pieces.suit.shape[0], w.scores.shape[1] - 1
     for i in range(obs.shape[0]):
         first, after = tables.first_site[i], tables.first_site[i + 1]
         own = nodes[first * suits : after * suits]
-        _, _, scores, at_cells, _, total, _, _ = score_table(obs[i], i, own, gate[i], inputs, w)
+        _, _, scores, at_cells, _, total = score_table(obs[i], i, own, gate[i], inputs, w)
         for piece in range(count):
             logits[i, pieces.piece_action + piece] += np.log(total[piece]) * w.piece_scale[piece]
         for cell in range(at_cells.shape[0]):
@@ -186,16 +156,13 @@ def _grid_logits_gradient(obs, nodes, gate, inputs, w, by_logits, by_nodes, by_g
         out: `GridScoreWeights`, in and out.
     """
     tables, pieces = inputs
-    suits, count, likes = tables.entries.shape[1], pieces.suit.shape[0], w.scores.shape[1] - 1 - w.elsewhere.shape[0]
+    suits, count, likes = tables.entries.shape[1], pieces.suit.shape[0], w.scores.shape[1] - 1
     d_total = np.zeros(pieces.sums.shape[1], np.float32)
     for i in range(obs.shape[0]):
         first, after = tables.first_site[i], tables.first_site[i + 1]
         own, by_own = nodes[first * suits : after * suits], by_nodes[first * suits : after * suits]
-        rectified, gated, scores, at_cells, powers, total, apart, others = score_table(
-            obs[i], i, own, gate[i], inputs, w
-        )
-        (cells, columns), prospects = at_cells.shape, w.elsewhere.shape[0]
-        by_log = np.empty((cells, prospects), np.float32)
+        rectified, gated, scores, at_cells, powers, total = score_table(obs[i], i, own, gate[i], inputs, w)
+        cells, columns = at_cells.shape
         d_scores, d_sites = np.zeros(scores.shape, np.float32), np.zeros((after - first, columns), np.float32)
         for piece in range(count):
             by_piece = by_logits[i, pieces.piece_action + piece]
@@ -207,20 +174,6 @@ def _grid_logits_gradient(obs, nodes, gate, inputs, w, by_logits, by_nodes, by_g
                 inside = -CLAMP <= at_cells[cell, k] <= CLAMP
                 powers[cell, k] = powers[cell, k] * d_total[k] if inside else ZERO
             powers[cell, count] = by_logits[i, tables.cell_action[number]]
-            by_shift = ZERO
-            for k in range(count + 1):
-                by_shift += powers[cell, k]
-            for k in range(prospects):
-                out.elsewhere[k] += by_shift * np.log(others[cell, k])
-                by_log[cell, k] = by_shift * w.elsewhere[k] / others[cell, k]
-        for cell in range(cells):
-            number = tables.first_cell[i] + cell
-            for k in range(prospects):
-                at_cell, by_power = at_cells[cell, count + 1 + k], ZERO
-                for other in range(cells):
-                    by_power += apart[cell, other] * by_log[other, k]
-                inside = -CLAMP <= at_cell <= CLAMP
-                powers[cell, count + 1 + k] = exponential(clamped(at_cell)) * by_power if inside else ZERO
             for side in range(tables.beside.shape[1]):
                 site = tables.beside[number, side]
                 if site >= 0:

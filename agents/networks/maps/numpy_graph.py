@@ -9,7 +9,7 @@ from agents.networks.maps.grid_score_kernels import GridScoreInputs, add_grid_lo
 from agents.networks.maps.grid_tables import Tables, entry_count, grid_entries, read_tables
 from agents.networks.maps.score_kernels import add_logits, new_work, score_inputs, score_weights
 from agents.networks.maps.site_kernels import EmbedWeights, embed_weights
-from agents.networks.maps.tables import PROSPECTS, fixed_map, other_entries
+from agents.networks.maps.tables import fixed_map, other_entries
 from samurai_env.core.encoding import Cells, Encoding, Graph
 
 Shapes = dict[str, tuple[int, ...]]
@@ -33,10 +33,8 @@ def graph_shapes(graph: Graph, encoding: Encoding, width: int, hidden: int) -> S
     shapes |= linear_shapes("context", 2 * width, suits * width, bias=False)
     for name, bias in (("second", True), ("neighbours", False), ("other_suits", False), ("third", True)):
         shapes |= linear_shapes(name, width, width, bias)
-    likes, prospects = len({piece.like for piece in graph.pieces}), PROSPECTS if isinstance(graph.places, Cells) else 0
-    shapes |= linear_shapes("gate", hidden, width) | linear_shapes("scores", width, likes + 1 + prospects)
-    if prospects:
-        shapes |= {"elsewhere": (prospects,)}
+    likes = len({piece.like for piece in graph.pieces})
+    shapes |= linear_shapes("gate", hidden, width) | linear_shapes("scores", width, likes + 1)
     return shapes | {"piece_scale": (len(graph.pieces),)}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from agents.networks.maps.tables import PROSPECTS, other_entries, pieces_by_like
+from agents.networks.maps.tables import other_entries, pieces_by_like
 from samurai_env.core.encoding import Encoding, Graph
 
 
@@ -52,14 +52,11 @@ class SiteLayers(nn.Module):
         self.third = nn.Linear(width, width)
         self.outputs = 4 * width
         self.gate = nn.Linear(hidden, width)
-        self.likes = len({piece.like for piece in graph.pieces})
-        # That after the likes is of the site's own action.
-        self.scores = nn.Linear(width, self.likes + 1 + (0 if fixed else PROSPECTS))
+        likes = len({piece.like for piece in graph.pieces})
+        self.scores = nn.Linear(width, likes + 1)  # the last is that of the site's own action
         nn.init.orthogonal_(self.scores.weight, 0.05)
         nn.init.zeros_(self.scores.bias)
         self.piece_scale = nn.Parameter(torch.ones(len(graph.pieces)))
-        if not fixed:
-            self.elsewhere = nn.Parameter(torch.zeros(PROSPECTS))
 
     def embed(self, obs: torch.Tensor, mean: torch.Tensor, scale: torch.Tensor) -> tuple[Any, torch.Tensor]:
         """Embed sites in suits, and sum up the position.
@@ -114,11 +111,10 @@ class SiteLayers(nn.Module):
         mixed = self.second(nodes) + beside + self.other_suits(nodes.mean(2, keepdim=True))
         return nodes + self.third(mixed.relu())
 
-    def gains(self, nodes: torch.Tensor, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Scores of each piece at each site, float (batch, sites, pieces), of the sites' own actions, and of prospects."""
+    def gains(self, nodes: torch.Tensor, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Scores of each piece at each site, float (batch, sites, pieces), and of the sites' own actions."""
         scores = self.scores(nodes.relu() * (1.0 + self.gate(hidden))[:, None, None]).float()
-        own, prospects = scores[..., self.likes], scores[..., self.likes + 1 :].sum(2)
-        return torch.matmul(scores[..., : self.likes].flatten(2), self.by_piece), own, prospects
+        return torch.matmul(scores[..., :-1].flatten(2), self.by_piece), scores[..., -1]
 
     def at_chosen(self, obs: torch.Tensor, gains: torch.Tensor) -> torch.Tensor:
         """Scores of the chosen piece at each site, float (batch, sites)."""

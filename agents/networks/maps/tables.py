@@ -8,7 +8,6 @@ import numpy as np
 from samurai_env.core.encoding import Cells, Encoding, Graph, Places
 
 LARGEST = 15.0  # scores are clamped to this before they are exponentiated
-PROSPECTS = 8  # columns for what the cells elsewhere are worth, see `grid_layers`
 
 
 def other_entries(graph: Graph, encoding: Encoding) -> np.ndarray:
@@ -25,19 +24,15 @@ def pieces_by_like(graph: Graph) -> np.ndarray:
     return table.reshape(-1, len(graph.pieces))
 
 
-def summed_scores(graph: Graph, pieces: Sequence[int], prospects: int = 0) -> np.ndarray:
-    """Sums the scores of a site for some pieces: float32 (suits * (likes + 1 + prospects), columns).
+def summed_scores(graph: Graph, pieces: Sequence[int]) -> np.ndarray:
+    """Sums the scores of a site for some pieces: float32 (suits * (likes + 1), columns).
 
-    A column for each piece, one for the chosen piece, one for each prospect, and some that fill the vectors up, to a
-    multiple of eight.
+    A column for each piece, one for the chosen piece, and some that fill the vectors up, to a multiple of eight.
     """
     suits, count = graph.sites.shape[1], len(pieces)
     by_piece = pieces_by_like(graph)[:, list(pieces)].reshape(suits, -1, count)
-    likes = by_piece.shape[1]
-    table = np.zeros((suits, likes + 1 + prospects, 8 * -(-(count + 1 + prospects) // 8)), np.float32)
-    table[:, :likes, :count] = by_piece
-    for prospect in range(prospects):
-        table[:, likes + 1 + prospect, count + 1 + prospect] = 1.0
+    table = np.zeros((suits, by_piece.shape[1] + 1, 8 * -(-(count + 1) // 8)), np.float32)
+    table[:, :-1, :count] = by_piece
     return table.reshape(-1, table.shape[2])
 
 
