@@ -1,4 +1,4 @@
-"""Compile the rules and agents beforehand, so that nothing has to wait for them later.
+"""Compile the rules, the agents and what learning calls beforehand, so that nothing has to wait for them later.
 
     samurai-env warmup "samurai players=2"
 
@@ -17,6 +17,7 @@ import tyro
 from rich.console import Console
 
 from agents.networks.cards import read_card
+from agents.networks.config import NetworkConfig
 from agents.networks.paths import shipped_networks
 from agents.registry import make_agent
 from experiments.common.cli import progress_bar
@@ -101,7 +102,6 @@ def compile_learning(variant: Variant) -> None:
         return
     import torch
 
-    from agents.networks.config import NetworkConfig
     from agents.networks.network import new_network
 
     net, batch = new_network(NetworkConfig(variant.spec, "flat", (8,), graph_width=8)), GameBatch(variant)
