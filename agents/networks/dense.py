@@ -81,14 +81,6 @@ def add_prior(prior, masks, weights, out):
 
 
 @jit
-def rectify(out):
-    """Make negative numbers 0, float32 (batch, outputs)."""
-    for i in range(out.shape[0]):
-        for column in range(out.shape[1]):
-            out[i, column] = max(out[i, column], np.float32(0.0))
-
-
-@jit
 def add_action_scores(features, masks, context, first, of_mean, second, bias, score, work, logits):
     """Add what `layers.ActionLayers` says of the legal actions.
 

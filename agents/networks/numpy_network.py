@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 from agents.networks.cards import damaged, read_card, read_weights
 from agents.networks.config import MASKED, NetworkConfig, graph_of, supports_bfloat16
-from agents.networks.dense import add_action_scores, add_prior, dense, log_softmax, observed, prior_logits, rectify
+from agents.networks.dense import add_action_scores, add_prior, dense, log_softmax, observed, prior_logits
 from agents.networks.maps.numpy_graph import NumPyMap, Shapes, graph_shapes, linear_shapes, numpy_map
 from agents.networks.paths import weights_file
 from agents.old_names import current_tensor
@@ -144,8 +144,7 @@ class NumPyNetwork:
         observed(obs, weights, bias, out)
         if prior is not None:
             add_prior(prior, masks, of_prior, out)
-        rectify(out)
-        return out
+        return np.maximum(out, 0, out=out)
 
     def _dense(self, layer: int, inputs: np.ndarray, rectified: bool) -> np.ndarray:
         weights, bias = self._layers[layer]
