@@ -87,14 +87,16 @@ class GridLayers(SiteLayers):
         count = here.sum(1, keepdim=True)
         average = (flat * here[:, :, None]).sum(1) / count.clamp_min(1)
         most = flat.masked_fill(~here[:, :, None], -torch.inf).amax(1).masked_fill(count == 0, 0.0)
-        return flat[here], torch.cat([around, average, most], 1)
+        listed = nodes.flatten(0, 1)[self._listed(tables.first_site)]
+        return listed.flatten(0, 1), torch.cat([around, average, most], 1)
 
     def _logits_by_torch(
         self, obs: torch.Tensor, tables: Tables, nodes: torch.Tensor, hidden: torch.Tensor, logits: torch.Tensor
     ) -> torch.Tensor:
-        here = self._here(tables.first_site)
-        sites = nodes.new_zeros(*here.shape, self.suits, nodes.shape[1])
-        sites[here] = nodes.unflatten(0, (-1, self.suits))
+        batch, most = self._here(tables.first_site).shape
+        sites = nodes.new_zeros(batch * most, self.suits, nodes.shape[1])
+        sites = sites.index_copy(0, self._listed(tables.first_site), nodes.unflatten(0, (-1, self.suits)))
+        sites = sites.unflatten(0, (batch, most))
         gains, own = self.gains(sites, hidden)
         scores = torch.matmul(self._beside(tables), gains)  # (batch, free cells, pieces)
         exponents = scores.clamp(-LARGEST, LARGEST).exp() * self._here(tables.first_cell)[:, :, None]
@@ -108,6 +110,11 @@ class GridLayers(SiteLayers):
     def _here(self, first: np.ndarray) -> torch.Tensor:
         """Whether there is a site or cell, bool (batch, most); `first` as in `Tables`."""
         return padded(np.ones(first[-1], bool), first, False).to(self.rest.device)
+
+    def _listed(self, first: np.ndarray) -> torch.Tensor:
+        """The numbers of the sites among all of (batch, most), int64; `first` as in `Tables`."""
+        here = padded(np.ones(first[-1], bool), first, False)
+        return torch.from_numpy(np.flatnonzero(here.numpy())).to(self.rest.device)
 
     def _beside(self, tables: Tables) -> torch.Tensor:
         """Whether a piece in a cell counts for a site, float (batch, most cells, most sites)."""
