@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any
 
+import numpy as np
+
 from agents.spec import parse_agent_spec
 from experiments.evaluation.matches import Estimate
 from experiments.evaluation.matchups import Matchup, Pair, Results
@@ -26,7 +28,8 @@ def best_agents(
             as one tournament: each measures what fits into its time, and some agents are on several.
         rates: of cooperative games: win rate, and seconds of a decision, by spec of the variant and agent.
 
-    Agents that cheat are left out, and those that no games connect with the anchor.
+    Agents that cheat are left out, those that no games connect with the anchor, and those whose few games bound their
+    rating on neither side.
     """
     by_variant: dict[str, list[tuple[Results, Sequence[str]]]] = {}
     for results, agents in boards:
@@ -56,7 +59,7 @@ def _rated(boards: Sequence[tuple[Results, Sequence[str]]]) -> list[Row]:
     return [
         _row(agent, rating.tolist(), 1, seconds.get(agent))
         for agent, rating in table.ratings.items()
-        if math.isfinite(rating[0]) and not parse_agent_spec(agent).cheats
+        if math.isfinite(rating[0]) and np.isfinite(rating[1:]).any() and not parse_agent_spec(agent).cheats
     ]
 
 

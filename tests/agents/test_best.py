@@ -109,3 +109,11 @@ def test_boards_of_a_variant_are_rated_as_one(tmp_path):
     assert rows["mcts:99"]["seconds"] == 1.0
     alone = json.loads(best_agents(boards[1:], {}))["variants"][VARIANT.spec]
     assert alone == []  # nothing to compare with
+
+
+def test_agents_that_no_game_bounds_are_left_out(tmp_path):
+    """Who beats one that always loses is above it, and it is anywhere below."""
+    lost = {("greedy", "mcts:9"): (20, 60), ("random", "greedy"): (0, 9), ("mcts:99", "random"): (2, 0)}
+    known = ["greedy", "mcts:9", "mcts:99", "random"]
+    rows = json.loads(best_agents([(board(tmp_path, lost), known)], {}))["variants"][VARIANT.spec]
+    assert [row["spec"] for row in rows] == ["mcts:9", "greedy", "random"]
