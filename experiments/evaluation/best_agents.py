@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any
 
-import numpy as np
-
 from agents.spec import parse_agent_spec
 from experiments.evaluation.matches import Estimate
 from experiments.evaluation.matchups import Matchup, Pair, Results
@@ -59,7 +57,7 @@ def _rated(boards: Sequence[tuple[Results, Sequence[str]]]) -> list[Row]:
     return [
         _row(agent, rating.tolist(), 1, seconds.get(agent))
         for agent, rating in table.ratings.items()
-        if math.isfinite(rating[0]) and np.isfinite(rating[1:]).any() and not parse_agent_spec(agent).cheats
+        if math.isfinite(rating[0]) and any(map(math.isfinite, rating[1:])) and not parse_agent_spec(agent).cheats
     ]
 
 

@@ -112,7 +112,7 @@ def test_boards_of_a_variant_are_rated_as_one(tmp_path):
 
 
 def test_agents_that_no_game_bounds_are_left_out(tmp_path):
-    """Who beats one that always loses is above it, and it is anywhere below."""
+    """Who has only beaten one that always loses may be as strong as you like, or as weak."""
     lost = {("greedy", "mcts:9"): (20, 60), ("random", "greedy"): (0, 9), ("mcts:99", "random"): (2, 0)}
     known = ["greedy", "mcts:9", "mcts:99", "random"]
     rows = json.loads(best_agents([(board(tmp_path, lost), known)], {}))["variants"][VARIANT.spec]

@@ -24,6 +24,11 @@ def padded(rows: np.ndarray, first: np.ndarray, value: int | float) -> torch.Ten
     return torch.from_numpy(out)
 
 
+def places(first: np.ndarray) -> torch.Tensor:
+    """Whether there is a site or cell, bool (batch, most), on the CPU; `first` as in `Tables`."""
+    return padded(np.ones(first[-1], bool), first, False)
+
+
 class GridLayers(SiteLayers):
     """Read a table: on a CPU by compiled kernels, in float32 also under autocast, on other devices by torch.
 
@@ -109,12 +114,11 @@ class GridLayers(SiteLayers):
 
     def _here(self, first: np.ndarray) -> torch.Tensor:
         """Whether there is a site or cell, bool (batch, most); `first` as in `Tables`."""
-        return padded(np.ones(first[-1], bool), first, False).to(self.rest.device)
+        return places(first).to(self.rest.device)
 
     def _listed(self, first: np.ndarray) -> torch.Tensor:
         """The numbers of the sites among all of (batch, most), int64; `first` as in `Tables`."""
-        here = padded(np.ones(first[-1], bool), first, False)
-        return torch.from_numpy(np.flatnonzero(here.numpy())).to(self.rest.device)
+        return places(first).flatten().nonzero()[:, 0].to(self.rest.device)
 
     def _beside(self, tables: Tables) -> torch.Tensor:
         """Whether a piece in a cell counts for a site, float (batch, most cells, most sites)."""
