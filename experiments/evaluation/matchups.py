@@ -231,7 +231,7 @@ def _as_json(pair: Pair, matchup: Matchup) -> dict[str, Any]:
         "others": pair[1],
         "commits": matchup.commits,
         "machines": matchup.machines,
-        "seconds": [round(seconds, 3) for seconds in matchup.seconds],
+        "seconds": matchup.seconds,
         "decisions": matchup.decisions,
         # Most shares are 0 or 1: as integers they need half the room.
         "shares": [row and [int(share) if share == int(share) else share for share in row] for row in rows],

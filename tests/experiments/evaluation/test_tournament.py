@@ -52,6 +52,11 @@ def test_a_tournament_goes_on_where_it_was_stopped(tmp_path):
     assert saved["variant"].startswith("samurai players=2")
     assert {"command", "versions", "deal_seeds", "networks"} <= saved.keys()
     assert all(len(matchup["machines"]) == 1 and "core" in matchup["machines"][0] for matchup in saved["matchups"])
+    # A table made from the file shows the times of the one made when it was played.
+    read = Results(tmp_path / "results.json").matchups
+    assert {pair: found.seconds for pair, found in read.items()} == {
+        pair: found.seconds for pair, found in first.matchups.items()
+    }
     # Some deals are lost: only those are played again, and the whole is the same.
     matchup = saved["matchups"][1]
     assert (matchup["one"], matchup["others"], len(matchup["shares"])) == ("random", "greedy", 20)
