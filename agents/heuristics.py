@@ -5,6 +5,7 @@ that reads it stays blind to hidden information. Starting a policy from a hand-w
 change about it is residual policy learning (Silver et al., 2018; Johannink et al., 2019).
 """
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -40,6 +41,23 @@ def greedy_action(state, words, logits, rng):
                 if below(rng, ties) == 0:
                     action = candidate
     return action
+
+
+def tuned(variant: Variant) -> Variant:
+    """The variant with the tuned policy in place of the heuristic policy, for what binds the game's kernels.
+
+    Raises:
+        ValueError: the game has no tuned policy.
+    """
+    return replace(variant, game=_tuned_game(variant.game))
+
+
+@cache
+def _tuned_game(game: Game) -> Game:
+    if game.kernels.tuned_policy is None:
+        raise ValueError(f"{game.title} has no tuned policy")
+    kernels = replace(game.kernels, heuristic_policy=game.kernels.tuned_policy)
+    return replace(game, name=f"{game.name}.tuned", kernels=kernels)
 
 
 @cache

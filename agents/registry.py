@@ -27,6 +27,9 @@ class Entry(NamedTuple):
 AGENTS = {
     "random": Entry("random", "uniformly random legal actions", ".baselines.uniform"),
     "greedy": Entry("greedy", "the best action by the game's heuristic policy", ".baselines.greedy"),
+    "greedy_tuned": Entry(
+        "greedy_tuned", "the same with weights tuned for the number of players", ".baselines.greedy", "make_tuned"
+    ),
     "lookahead": Entry("lookahead", "the heuristic policy with the replies it allows", ".baselines.lookahead"),
     "rollout": Entry("rollout:GAMES", "tries each action by games of the heuristic policy", ".baselines.rollout"),
     "mcts": Entry("mcts:SIMULATIONS", "tree search over determinizations (ISMCTS)", ".search.mcts"),

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.heuristics import bound_greedy_action
+from agents.heuristics import bound_greedy_action, tuned
 from agents.spec import AgentSpec, no_settings
 from samurai_env.core.checks import checked_games, checked_keys
 from samurai_env.core.game import Game, Variant
@@ -48,3 +48,13 @@ def make(variant: Variant, spec: AgentSpec) -> GreedyAgent:
     """Make the agent of `greedy`."""
     no_settings(spec)
     return GreedyAgent(variant)
+
+
+def make_tuned(variant: Variant, spec: AgentSpec) -> GreedyAgent:
+    """Make the agent of `greedy_tuned`: greedy by weights tuned for the number of players.
+
+    Raises:
+        ValueError: the game has no such weights.
+    """
+    no_settings(spec)
+    return GreedyAgent(tuned(variant))

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from agents import rollouts
-from agents.heuristics import prior_temperature
+from agents.heuristics import prior_temperature, tuned
 from agents.search import beliefs
 from agents.search.tree import (
     RootActions,
@@ -60,6 +60,7 @@ class MCTSConfig:
         paranoid: 1 assumes that all others play against the seat to move (Sturtevant and Korf, 2000); 0 is max-n.
         cheating: 1 searches the true state, with hidden cards and future draws (cheating UCT: Cowling, Powley and
             Whitehouse, 2012): a bound of what knowing them is worth, no opponent for a fair comparison.
+        tuned: 1 has priors and rollouts by the heuristic policy with weights tuned for the number of players.
         belief: path of a belief about the others' hands (`agents.search.beliefs`); without one, all are equally likely.
     """
 
@@ -72,6 +73,7 @@ class MCTSConfig:
     determinizations: Annotated[int, Range(0, LARGEST)] = 0
     paranoid: Annotated[int, Range(0, 1)] = 0
     cheating: Annotated[int, Range(0, 1)] = 0
+    tuned: Annotated[int, Range(0, 1)] = 0
     belief: str = ""
 
     def __post_init__(self) -> None:
@@ -247,10 +249,11 @@ class MCTSAgent:
             config = replace(config, rollout_depth=-1)
         self.config = config
         self._variant = variant
-        self._search = _bound(variant.game)
+        played = tuned(variant) if config.tuned else variant
+        self._search = _bound(played.game)
         temperature = config.prior_temperature
         if np.isfinite(temperature):
-            temperature *= prior_temperature(variant, logits_only=True)
+            temperature *= prior_temperature(played, logits_only=True)
         settings = {**vars(config), "prior_temperature": temperature}
         self._params = SearchParams(**{name: settings[name] for name in SearchParams._fields})
         self._belief = beliefs.load_belief(Path(config.belief), variant) if config.belief else None

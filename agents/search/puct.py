@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from agents import rollouts
-from agents.heuristics import prior_temperature
+from agents.heuristics import prior_temperature, tuned
 from agents.networks.agent import CPU, Network, NetworkAgent, load_player
 from agents.search import beliefs, mcts
 from agents.search.tree import (
@@ -70,6 +70,8 @@ class PUCTConfig:
         net_visits: visits of a node after which the network is asked about it; 1 asks about every node. Before, the
             node has the priors of the heuristic policy, and a rollout is mixed with the network's value of the last
             node on the way that has one (after the expansion threshold of Silver et al., 2016).
+        tuned: 1 has rollouts, and priors before the network's, by the heuristic policy with weights tuned for the
+            number of players.
         belief: path of a belief about the others' hands (`agents.search.beliefs`); without one, all are equally likely.
         device: torch's name of where the network is evaluated, such as cuda; not for a network in training, which is
             where its learner has it.
@@ -84,6 +86,7 @@ class PUCTConfig:
     rollout_weight: Share = 0.0
     rollout_depth: Annotated[int, Range(-1, LARGEST)] = 16
     net_visits: Count = 1
+    tuned: Annotated[int, Range(0, 1)] = 0
     belief: str = ""
     device: str = CPU
 
@@ -96,6 +99,8 @@ class PUCTConfig:
         check_ranges(self, "a search")
         if self.net_visits > 1 and not self.rollout_weight:
             raise ValueError("net_visits above 1 needs a rollout_weight above 0: most leaves have only their rollout")
+        if self.tuned and not self.rollout_weight:
+            raise ValueError("tuned=1 needs a rollout_weight above 0: without rollouts the network alone is asked")
 
 
 class PUCTParams(NamedTuple):
@@ -300,7 +305,11 @@ def _bound(game: Game) -> tuple[Any, Any]:
 
 
 class PUCTAgent:
-    """Starts a new search for every decision, guided by a network."""
+    """Starts a new search for every decision, guided by a network.
+
+    Raises:
+        ValueError: a setting that the game does not allow.
+    """
 
     def __init__(self, variant: Variant, net: Network, config: PUCTConfig) -> None:
         if variant.game.kernels.heuristic_value is None:
@@ -312,8 +321,9 @@ class PUCTAgent:
         self._batch_size = config.batch_size or max(8, min(most, config.simulations // part))
         self._belief = beliefs.load_belief(Path(config.belief), variant) if config.belief else None
         self._precision = net.rounding(self._batch_size)
-        self._descend, self._rollout_returns = _bound(variant.game)
-        temperature = prior_temperature(variant, logits_only=True) if config.net_visits > 1 else 1.0
+        played = tuned(variant) if config.tuned else variant
+        self._descend, self._rollout_returns = _bound(played.game)
+        temperature = prior_temperature(played, logits_only=True) if config.net_visits > 1 else 1.0
         self._params = PUCTParams(
             config.c_puct, config.fpu, config.net_visits, config.rollout_weight, config.rollout_depth, temperature
         )

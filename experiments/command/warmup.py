@@ -32,7 +32,7 @@ from samurai_env.envs.learner import LearnerVectorEnv
 from samurai_env.envs.single import GameEnv
 from samurai_env.envs.vector import GameVectorEnv
 
-AGENTS = ("random", "greedy", "lookahead", "rollout:1", "mcts:2", "flat_mc:2")
+AGENTS = ("random", "greedy", "rollout:1", "mcts:2", "flat_mc:2")
 
 
 @dataclass
@@ -87,11 +87,17 @@ def compile_environments(variant: Variant) -> None:
 def compile_agents(variant: Variant) -> None:
     """Compile what agents call."""
     states = GameBatch(variant).reset([0])
-    specs = [spec for spec in AGENTS if spec != "lookahead" or variant.game.kernels.action_features is not None]
+    kernels, specs = variant.game.kernels, list(AGENTS)
+    if kernels.action_features is not None:
+        specs.append("lookahead")
+    if kernels.tuned_policy is not None:
+        specs += ["greedy_tuned", "mcts:2,tuned=1"]
     for path in shipped_networks():
         trained = parse_variant(read_card(path).variant)
         if (trained.game, trained.num_players) == (variant.game, variant.num_players):
             specs += [f"ppo:{path}", f"puct:2,net={path}", f"puct:2,net={path},rollout_weight=0.5"]
+            if kernels.tuned_policy is not None:
+                specs.append(f"puct:2,net={path},rollout_weight=0.5,tuned=1")
     for spec in specs:
         make_agent(spec, variant).act(states, np.zeros(1, np.uint64))
 

@@ -82,6 +82,7 @@ class Kernels:
         observe: by encoding: `(state, seat, out)`: write the seat's observation (int8).
         heuristic_value: `(state, out)`: write each seat's estimated return (float64), for a state that is not over.
         heuristic_policy: `(state, logits)`: write the logit of each legal action (float64), higher is better.
+        tuned_policy: as `heuristic_policy`, with weights tuned for the number of players; None if there are none.
         action_features: `(state, features)`: write the columns of `Game.action_features` for each legal action
             (float32, a row an action id); None if the logit of `heuristic_policy` is the only feature. The state may
             change on the way and is restored.
@@ -103,6 +104,7 @@ class Kernels:
     observe: Mapping[str, Any]
     heuristic_policy: Any
     heuristic_value: Any = None
+    tuned_policy: Any = None
     action_features: Any = None
     cut_off: Any = None
     determinize_by_odds: Any = None

@@ -67,10 +67,11 @@ class HillClimber:
 
     Args:
         game: the game.
-        weighted_policy: compiled `weighted_policy(state, logits, weights)`.
+        weighted_policy: compiled `weighted_policy(state, logits, weights)`; the weights are handed on as they are.
 
     Attributes:
         best_action: compiled `choose_best` of the game.
+        play_deals: compiled `play_deals` of the game.
     """
 
     def __init__(self, game: Game, weighted_policy: Any) -> None:
@@ -84,7 +85,7 @@ class HillClimber:
         }
         self.game = game
         self.best_action = bind(choose_best, game.name, functions)
-        self._duel = bind(play_deals, game.name, {**functions, "best_action": self.best_action})
+        self.play_deals = bind(play_deals, game.name, {**functions, "best_action": self.best_action})
 
     def climb(self, weights: list[float], minutes: float, rng: np.random.Generator) -> list[float]:
         """Improve weights for some minutes: a changed set replaces the best when it wins clearly more than its share.
@@ -108,7 +109,7 @@ class HillClimber:
                 for n, (state, words, logits, payoff) in scratch.items():
                     seeds = rng.integers(2**62, size=GAMES // len(scratch) // n).astype(np.uint64)
                     stream = rng.integers(2**62, size=1).astype(np.uint64)
-                    parts.append(self._duel(state[0], trial, best, seeds, words, logits, payoff, stream))
+                    parts.append(self.play_deals(state[0], trial, best, seeds, words, logits, payoff, stream))
                 means = np.concatenate(parts)
                 gain += means.sum()
                 error += len(means) * means.var()

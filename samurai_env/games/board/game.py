@@ -97,6 +97,7 @@ GAME = Game(
         observe=observation.OBSERVE,
         heuristic_policy=policy.heuristic_policy,
         heuristic_value=value.heuristic_value,
+        tuned_policy=policy.tuned_policy,
     ),
     format_move=notation.format_move,
     move_words=move_words.move_words,

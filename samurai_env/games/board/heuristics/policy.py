@@ -3,7 +3,8 @@
 *Control* of a figure is between -1 (an opponent takes it) and 1 (the seat takes it), a sigmoid of the lead in influence
 whose slope depends on the number of empty land hexes around. *Importance* of a kind of figure depends on how open its
 majority still is. The logit of an action is the change in the sum of importance x control, less the price of the tile.
-The weights come from self-play (`python -m samurai_env.games.board.heuristics.fit`).
+The weights come from self-play (`python -m samurai_env.games.board.heuristics.fit`). The tuned policy is the same with
+weights for each number of players (`python -m samurai_env.games.board.heuristics.tune`).
 """
 
 import json
@@ -29,6 +30,7 @@ from samurai_env.games.board.state import (
     TOKEN_FROM,
     TOKEN_TO,
 )
+from samurai_env.games.tuning import read_tuned_weights
 
 # Parameters, by position: BIAS + e and SLOPE + e give control as 2 * sigmoid(bias + slope * lead) - 1
 # with e = 1 .. 6 empty hexes after the move; PRICE + kind is what a tile of that kind is worth in the hand.
@@ -38,6 +40,8 @@ PARAMETERS = NEAR_END + 1
 LOWEST = -1e9
 
 WEIGHTS = np.array(json.loads((DATA / "heuristic_policy.json").read_text(encoding="utf-8"))["weights"], np.float64)
+# By number of players, from 2 on.
+TUNED_WEIGHTS = read_tuned_weights(DATA)
 MAX_LEAD = 64  # in influence, with the tile that is tried: more than six neighbours can give
 TOWNS = int(SETTLEMENTS.max())
 ROWS = TOWNS + 1
@@ -94,6 +98,7 @@ def control_table(weights):
 
 
 CONTROL = control_table(WEIGHTS)
+TUNED_CONTROL = np.stack([control_table(weights) for weights in TUNED_WEIGHTS])
 
 
 @inlined
@@ -342,12 +347,25 @@ def write_logits(state, logits, parameters):
 
 
 @jit
+def prepare(weights):
+    """The parameters that follow from weights (float64 (PARAMETERS,))."""
+    return Parameters(weights, control_table(weights))
+
+
+@jit
 def weighted_policy(state, logits, weights):
     """Write the logits of `heuristic_policy` with other weights (float64 (PARAMETERS,))."""
-    write_logits(state, logits, Parameters(weights, control_table(weights)))
+    write_logits(state, logits, prepare(weights))
 
 
 @jit
 def heuristic_policy(state, logits):
     """Write the logit of each legal action of the seat to move (float64 (actions,)); illegal actions get `LOWEST`."""
     write_logits(state, logits, Parameters(WEIGHTS, CONTROL))
+
+
+@jit
+def tuned_policy(state, logits):
+    """Write the logits of `heuristic_policy` with the weights tuned for the number of players."""
+    row = state.hand.shape[0] - 2
+    write_logits(state, logits, Parameters(TUNED_WEIGHTS[row], TUNED_CONTROL[row]))

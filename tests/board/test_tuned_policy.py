@@ -1,0 +1,95 @@
+"""The board game's tuned policy: the heuristic policy with other weights, how they are found, what uses them."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from agents.registry import make_agent
+from experiments.evaluation.matches import estimate, one_against_others
+from samurai_env import GameBatch, make_variant
+from samurai_env.games import tuning
+from samurai_env.games.board.game import GAME
+from samurai_env.games.board.heuristics import policy
+from samurai_env.games.hill_climbing import HillClimber
+from tests.agents.test_agents import saved, test_legal_repeatable_and_blind
+
+__all__ = ["saved"]
+SPECS = [
+    "greedy_tuned",
+    "mcts:20,rollout_depth=4,rollout_greedy=1,tuned=1",
+    "puct:40,net=NET,rollout_weight=0.5,rollout_depth=4,net_visits=3,tuned=1",
+]
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_it_is_the_heuristic_policy_with_the_weights_of_the_number_of_players(n):
+    batch, rng = GameBatch(make_variant("samurai", n)), np.array([3], np.uint64)
+    states, differ = batch.reset(np.arange(20)), 0
+    for i in range(len(states)):
+        batch.play_random(states[i : i + 1], rng, 5 * i)
+    for state in states[states["over"] == 0]:
+        plain, tuned, expected = (np.zeros(batch.variant.num_actions) for _ in range(3))
+        GAME.kernels.heuristic_policy(state, plain)
+        GAME.kernels.tuned_policy(state, tuned)
+        policy.weighted_policy(state, expected, policy.TUNED_WEIGHTS[n - 2])
+        np.testing.assert_array_equal(tuned, expected)
+        differ += (plain != tuned).any()
+    assert differ > 10
+
+
+@pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.parametrize("spec", SPECS)
+def test_agents_with_it_are_legal_repeatable_and_blind(n, spec, saved):
+    test_legal_repeatable_and_blind(make_variant("samurai", n), spec, saved)
+
+
+@pytest.mark.parametrize(("n", "least"), [(2, 0.52), (3, 0.40), (4, 0.40)])
+def test_it_beats_the_heuristic_policy(n, least):
+    variant = make_variant("samurai", n)
+    agents = [make_agent(name, variant) for name in ("greedy_tuned", "greedy")]
+    assert estimate(one_against_others(variant, agents, 5_000, 600)).low > least
+
+
+@pytest.mark.parametrize("spec", ["greedy_tuned", "mcts:20,tuned=1"])
+def test_a_game_without_one_says_so(spec):
+    with pytest.raises(ValueError, match="Samurai Spirit has no tuned policy"):
+        make_agent(spec, make_variant("samurai_spirit", 2))
+
+
+def test_a_network_that_has_no_rollouts_has_no_use_for_it():
+    with pytest.raises(ValueError, match="tuned=1 needs a rollout_weight above 0"):
+        make_agent("puct:20,net=weights/samurai-2,tuned=1", make_variant("samurai", 2))
+
+
+def what(data):
+    return tuning.Tuned(GAME, policy.WEIGHTS, policy.prepare, HillClimber(GAME, policy.write_logits).play_deals, data)
+
+
+def test_tuning_writes_its_weights_beside_the_others_and_is_repeatable(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(tuning, "PAIRS", 3)
+    monkeypatch.setattr(tuning, "DEALS", 4)
+    monkeypatch.setattr(tuning, "TEST_DEALS", 20)
+    start = policy.WEIGHTS.tolist()
+    before = json.dumps({"meaning": "", "weights": {"2": start, "3": start}, "origin": {}})
+    found = []
+    for _ in range(2):
+        (tmp_path / tuning.FILE).write_text(before, encoding="utf-8")
+        monkeypatch.setattr(sys, "argv", ["tune", "--players", "3", "--steps", "2", "--seed", "5"])
+        tuning.main(what(tmp_path), "here.tune", None)
+        assert "step 2: " in capsys.readouterr().out
+        kept = json.loads((tmp_path / tuning.FILE).read_text(encoding="utf-8"))
+        assert kept["origin"] == {"3": "python -m here.tune --players 3 --steps 2 --seed 5"}
+        assert kept["weights"]["2"] == start
+        found.append(kept["weights"]["3"])
+    assert found[0] == found[1] != start
+    assert tuning.read_tuned_weights(tmp_path).shape == (2, policy.PARAMETERS)
+
+
+def test_a_share_counts_the_wins_of_one_seat_among_all():
+    tuner, seeds = tuning.Tuner(what(policy.DATA), 4, 0), np.arange(200, dtype=np.uint64)
+    alike, worthless = tuner.shares([policy.WEIGHTS, np.zeros(policy.PARAMETERS)], policy.WEIGHTS, seeds)
+    assert abs(alike.mean() - 0.25) < 0.06
+    assert worthless.mean() < 0.1
+    assert ((alike >= 0) & (alike <= 1)).all()
