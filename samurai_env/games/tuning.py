@@ -123,6 +123,8 @@ def main(tuned: Tuned, module: str, about: str | None) -> None:
     parser.add_argument("--steps", type=int, default=400, help="steps for each number of players (default 400)")
     parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default 0)")
     args = parser.parse_args()
+    if args.steps < 1:
+        parser.error(f"--steps is at least 1, not {args.steps}")
     path = tuned.data / FILE
     for players in args.players:
         print(f"{players} players", flush=True)
