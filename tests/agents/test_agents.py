@@ -232,7 +232,7 @@ def test_estimate_is_not_narrower_than_wilson():
     ("spec", "message"),
     [
         ("gredy", "there is no agent 'gredy' (did you mean 'greedy'?); the agents are "),
-        ("alphazero", "random, greedy, lookahead, rollout:"),
+        ("alphazero", "random, greedy, greedy_tuned, lookahead, rollout:"),
         ("nowhere.Agent", "there is no agent 'nowhere.Agent': No module named 'nowhere'"),
         ("agents.baselines.greedy.Nobody", "has no attribute 'Nobody'"),
         ("agents.settings.LARGEST", "it cannot be called"),
