@@ -29,7 +29,7 @@ def short_name(spec: str) -> str:
     if network:
         parts.append(Path(network).stem)
     if parsed.settings.get("rollout_greedy") == "1" or "rollout_weight" in parsed.settings:
-        parts.append("+ rollouts")
+        parts.append("+ tuned rollouts" if parsed.settings.get("tuned") == "1" else "+ rollouts")
     return " ".join(parts)
 
 

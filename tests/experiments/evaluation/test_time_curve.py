@@ -12,6 +12,7 @@ from experiments.evaluation.time_curve import add_names, draw, error_bar, fronti
     [
         ("greedy", "greedy"),
         ("mcts:20000,rollout_depth=16,rollout_greedy=1", "mcts 20,000 + rollouts"),
+        ("mcts:600,rollout_depth=16,rollout_greedy=1,tuned=1", "mcts 600 + tuned rollouts"),
         ("puct:200,net=weights/samurai-2.safetensors", "puct 200 samurai-2"),
         ("puct:30,net=runs/a,rollout_weight=0.5,c_puct=4", "puct 30 a + rollouts"),
         ("ppo:weights/samurai-2-scratch.safetensors", "ppo samurai-2-scratch"),
