@@ -23,7 +23,7 @@ from samurai_env.files.atomic_write import write_atomically
 FILE = "tuned_policy.json"
 PAIRS, DEALS = 24, 48  # of a step; deals of each change, played from every seat
 STEP, LAST_STEP = 0.15, 0.05  # length of a step in units of a change; of the last one, as a part of the first
-CHANGE, CHANGE_AT_ZERO = 0.15, 0.25  # a change of weight w is 0.15 * (|w| + 0.25) on average
+CHANGE, CHANGE_AT_ZERO = 0.15, 0.25  # a change of weight w has the standard deviation 0.15 * (|w| + 0.25)
 MEMORY, SQUARES = 0.9, 0.99  # decay of the means of Adam
 LOOK, TEST_DEALS = 20, 1000  # steps between two lines of the log and two earlier weights; deals of such a line
 
