@@ -91,6 +91,8 @@ class MCTSConfig:
             raise ValueError("cheating=1 searches the true state: determinizations must be 0")
         if self.cheating and self.belief:
             raise ValueError("cheating=1 searches the true state: it has no use for a belief")
+        if self.tuned and np.isinf(self.prior_temperature) and not (self.rollout_depth and self.rollout_greedy):
+            raise ValueError("tuned=1 has no effect here: it needs a finite prior_temperature or heuristic rollouts")
 
 
 # Flat Monte Carlo: every action is tried, every game played to the end by the heuristic policy.

@@ -3,7 +3,7 @@
 Evolution strategies (Salimans et al., 2017) with Adam (Kingma and Ba, 2015): pairs of opposite changes to all weights
 play the same deals, one seat against copies of an opponent, and the weights move along the changes that won more. The
 opponents take turns: the weights as they are, those of the heuristic policy, earlier ones. A run is repeatable: it has
-a number of steps, whatever the time.
+a number of steps, whatever the time; stopped, it goes on from the last line of its log.
 """
 
 import argparse
@@ -87,13 +87,24 @@ class Tuner:
         """Draw the seeds of some deals."""
         return self._rng.integers(2**62, size=deals).astype(np.uint64)
 
-    def run(self, steps: int) -> np.ndarray:
-        """Tune; the weights found, float64 (parameters,), rounded to four digits. Prints how it goes."""
+    def run(self, steps: int, progress: Path) -> np.ndarray:
+        """Tune; the weights found, float64 (parameters,), rounded to four digits. Prints how it goes.
+
+        Args:
+            steps: of the whole run.
+            progress: file that a run which was stopped goes on from; removed at the end.
+
+        Raises:
+            ValueError: the file is damaged.
+        """
         start = self._tuned.weights
         unit = CHANGE * (np.abs(start) + CHANGE_AT_ZERO)
         weights, earlier, test = start.copy(), [start], self.seeds(TEST_DEALS)
-        slope, squares = np.zeros(len(start)), np.zeros(len(start))
-        for step in range(1, steps + 1):
+        slope, squares, done = np.zeros(len(start)), np.zeros(len(start)), 0
+        if progress.exists():
+            done, weights, slope, squares, *earlier = self._restore(progress)
+            print(f"goes on from {progress}, after step {done}", flush=True)
+        for step in range(done + 1, steps + 1):
             opponent = (weights, start, earlier[self._rng.integers(len(earlier))], weights)[step % 4]
             changes, seeds = self._rng.normal(size=(PAIRS, len(start))), self.seeds(DEALS)
             tried = [weights + sign * unit * change for change in changes for sign in (1, -1)]
@@ -110,7 +121,25 @@ class Tuner:
                 (share,) = self.shares([weights], start, test)
                 error = 1.96 * share.std() / np.sqrt(len(share))
                 print(f"step {step}: {share.mean():.1%} +- {error:.1%} against the heuristic policy", flush=True)
+                self._save(progress, step, weights, slope, squares, *earlier)
+        progress.unlink(missing_ok=True)
         return np.round(weights, 4)
+
+    def _save(self, path: Path, step: int, *arrays: np.ndarray) -> None:
+        found = {"step": step, "arrays": [array.tolist() for array in arrays], "rng": self._rng.bit_generator.state}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, json.dumps(found) + "\n")
+
+    def _restore(self, path: Path) -> tuple[Any, ...]:
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            arrays = np.array(found["arrays"], np.float64)
+            if arrays.ndim != 2 or arrays.shape[1] != len(self._tuned.weights):
+                raise ValueError(f"its arrays are {arrays.shape}")
+            self._rng.bit_generator.state = found["rng"]
+            return int(found["step"]), *arrays
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} is no progress of such a run ({error}): remove it to begin again") from None
 
 
 def main(tuned: Tuned, module: str, about: str | None) -> None:
@@ -122,13 +151,23 @@ def main(tuned: Tuned, module: str, about: str | None) -> None:
     )  # fmt: skip
     parser.add_argument("--steps", type=int, default=400, help="steps for each number of players (default 400)")
     parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default 0)")
+    parser.add_argument(
+        "--run", type=Path, default=Path("runs/tune"),
+        help="folder that the same command goes on from if it was stopped (default runs/tune)",
+    )  # fmt: skip
     args = parser.parse_args()
     if args.steps < 1:
         parser.error(f"--steps is at least 1, not {args.steps}")
     path = tuned.data / FILE
     for players in args.players:
         print(f"{players} players", flush=True)
-        weights = Tuner(tuned, players, args.seed).run(args.steps)
+        name = f"{tuned.game.name}-{players}-steps-{args.steps}-seed-{args.seed}.json"
+        try:
+            weights = Tuner(tuned, players, args.seed).run(args.steps, args.run / name)
+        except KeyboardInterrupt:
+            parser.exit(130, "stopped: the same command goes on from the last line\n")
+        except ValueError as error:
+            parser.error(str(error))
         kept = json.loads(path.read_text(encoding="utf-8"))
         kept["weights"][str(players)] = weights.tolist()
         kept["origin"][str(players)] = f"python -m {module} --players {players} --steps {args.steps} --seed {args.seed}"

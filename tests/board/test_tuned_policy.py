@@ -63,6 +63,14 @@ def test_a_network_that_has_no_rollouts_has_no_use_for_it():
         make_agent("puct:20,net=weights/samurai-2,tuned=1", make_variant("samurai", 2))
 
 
+@pytest.mark.parametrize("rollouts", ["", ",rollout_depth=4", ",rollout_greedy=1"])
+def test_a_search_that_never_asks_it_says_so(rollouts):
+    variant = make_variant("samurai", 2)
+    make_agent("flat_mc:20,tuned=1", variant)
+    with pytest.raises(ValueError, match="tuned=1 has no effect here"):
+        make_agent(f"mcts:20,tuned=1,prior_temperature=inf{rollouts}", variant)
+
+
 def what(data):
     return tuning.Tuned(GAME, policy.WEIGHTS, policy.prepare, HillClimber(GAME, policy.write_logits).play_deals, data)
 
@@ -76,7 +84,8 @@ def test_tuning_writes_its_weights_beside_the_others_and_is_repeatable(tmp_path,
     found = []
     for _ in range(2):
         (tmp_path / tuning.FILE).write_text(before, encoding="utf-8")
-        monkeypatch.setattr(sys, "argv", ["tune", "--players", "3", "--steps", "2", "--seed", "5"])
+        argv = ["tune", "--players", "3", "--steps", "2", "--seed", "5", "--run", str(tmp_path / "run")]
+        monkeypatch.setattr(sys, "argv", argv)
         tuning.main(what(tmp_path), "here.tune", None)
         assert "step 2: " in capsys.readouterr().out
         kept = json.loads((tmp_path / tuning.FILE).read_text(encoding="utf-8"))
@@ -85,6 +94,41 @@ def test_tuning_writes_its_weights_beside_the_others_and_is_repeatable(tmp_path,
         found.append(kept["weights"]["3"])
     assert found[0] == found[1] != start
     assert tuning.read_tuned_weights(tmp_path).shape == (2, policy.PARAMETERS)
+    assert not any((tmp_path / "run").iterdir())
+
+
+def test_tuning_that_was_stopped_goes_on_to_the_same_weights(tmp_path, monkeypatch, capsys):
+    for name, value in {"PAIRS": 2, "DEALS": 2, "TEST_DEALS": 10, "LOOK": 2}.items():
+        monkeypatch.setattr(tuning, name, value)
+    progress = tmp_path / "run" / "progress.json"
+    expected = tuning.Tuner(what(tmp_path), 2, 7).run(5, progress)
+    capsys.readouterr()
+
+    def stop(self, number):
+        raise KeyboardInterrupt
+
+    tuner, seeds = tuning.Tuner(what(tmp_path), 2, 7), tuning.Tuner.seeds
+    calls = iter([seeds] * 4 + [stop])  # the test's deals and three steps, the last of them after the first line
+    monkeypatch.setattr(tuning.Tuner, "seeds", lambda self, number: next(calls)(self, number))
+    with pytest.raises(KeyboardInterrupt):
+        tuner.run(5, progress)
+    monkeypatch.setattr(tuning.Tuner, "seeds", seeds)
+    assert "step 2: " in capsys.readouterr().out
+    np.testing.assert_array_equal(tuning.Tuner(what(tmp_path), 2, 7).run(5, progress), expected)
+    out = capsys.readouterr().out
+    assert "goes on" in out
+    assert "after step 2" in out
+    assert "step 5: " in out
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "{}", '{"step": 1, "arrays": [[1]], "rng": {}}', '{"step": 1, "arrays": 3}', "[]"]
+)
+def test_progress_that_is_none_is_refused(text, tmp_path):
+    progress = tmp_path / "progress.json"
+    progress.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match="is no progress of such a run"):
+        tuning.Tuner(what(tmp_path), 2, 0).run(3, progress)
 
 
 def test_a_share_counts_the_wins_of_one_seat_among_all():
