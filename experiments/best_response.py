@@ -116,7 +116,7 @@ def training(config: Config, seed: int) -> Training:
         form = load_network(start).config
         settings.init_from = start
         settings.encoding, settings.hidden, settings.heuristic_prior = form.encoding, form.hidden, form.heuristic_prior
-        for name in ("entity_width", "action_width", "spatial_width", "graph_width"):
+        for name in ("entity_width", "action_width", "spatial_width", "graph_width", "tuned_prior"):
             setattr(settings, name, getattr(form, name))
     return settings
 

@@ -8,10 +8,9 @@ from typing import Annotated, Any, Protocol
 
 import numpy as np
 
-from agents.heuristics import ActionFeatures
 from agents.networks import numpy_network
 from agents.networks.cards import check_fits, read_card
-from agents.networks.config import NetworkConfig
+from agents.networks.config import NetworkConfig, prior_features
 from agents.networks.sampling import sample_by_keys
 from agents.settings import Range, check_ranges
 from agents.spec import AgentSpec, no_settings, read_settings
@@ -83,7 +82,7 @@ class NetworkAgent:
         self.net, self.temperature = net, temperature
         self.variant = variant
         self._batch = GameBatch(variant)
-        self._features = ActionFeatures(variant) if net.config.heuristic_prior else None
+        self._features = prior_features(net.config, variant)
 
     def evaluate(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Evaluate positions for the seat to move in each.

@@ -42,13 +42,14 @@ class Card(Struct, frozen=True):
     action_width: LayerWidth = 0
     spatial_width: LayerWidth = 0
     graph_width: LayerWidth = 0
+    tuned_prior: bool = False
     sha256: str | None = None
 
     @property
     def config(self) -> NetworkConfig:
         """The variant, encoding and layers of the network."""
-        layers = self.entity_width, self.action_width, self.spatial_width, self.graph_width
-        return NetworkConfig(self.variant, self.encoding, tuple(self.hidden), self.heuristic_prior, *layers)
+        rest = self.entity_width, self.action_width, self.spatial_width, self.graph_width, self.tuned_prior
+        return NetworkConfig(self.variant, self.encoding, tuple(self.hidden), self.heuristic_prior, *rest)
 
 
 class Tensor(Struct):

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 
 from llvmlite import binding
 
+from agents.heuristics import ActionFeatures, tuned
 from samurai_env.core.encoding import Graph
 from samurai_env.core.game import Variant
 
@@ -20,6 +21,7 @@ class NetworkConfig:
         hidden: widths of the hidden layers.
         heuristic_prior: whether it also reads the game's heuristic policy (`agents.heuristics`) and adds it to its
             logits.
+        tuned_prior: whether that is the tuned policy, with weights for the number of players.
         entity_width: width of the layers that read each of the encoding's `entities` with shared weights; 0 for none.
         action_width: width of the layers that read the features of each action with shared weights; 0 for none.
         spatial_width: width of the layers that read planes by convolutions, tokens by attention; 0 for none.
@@ -34,11 +36,28 @@ class NetworkConfig:
     action_width: int = 0
     spatial_width: int = 0
     graph_width: int = 0
+    tuned_prior: bool = False
 
     def differences(self, wanted: "NetworkConfig") -> str:
         """Describe what differs from another, such as "hidden (64,) instead of (256, 256)"."""
         here, there = asdict(self), asdict(wanted)
         return ", ".join(f"{name} {here[name]} instead of {there[name]}" for name in here if here[name] != there[name])
+
+
+def prior_variant(config: NetworkConfig, variant: Variant) -> Variant:
+    """The variant whose heuristic policy a network reads.
+
+    Raises:
+        ValueError: it is to read the tuned policy, and the game has none or it has no heuristic prior.
+    """
+    if config.tuned_prior and not config.heuristic_prior:
+        raise ValueError("tuned_prior says which heuristic policy is read: it needs heuristic_prior")
+    return tuned(variant) if config.tuned_prior else variant
+
+
+def prior_features(config: NetworkConfig, variant: Variant) -> ActionFeatures | None:
+    """What computes the action features that a network with a heuristic prior reads; None for one without."""
+    return ActionFeatures(prior_variant(config, variant)) if config.heuristic_prior else None
 
 
 def graph_of(variant: Variant, encoding: str) -> Graph:

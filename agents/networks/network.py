@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from agents.heuristics import prior_temperature
-from agents.networks.config import MASKED, NetworkConfig, graph_of, supports_bfloat16
+from agents.networks.config import MASKED, NetworkConfig, graph_of, prior_variant, supports_bfloat16
 from agents.networks.layers import ActionLayers, EntityLayers, spatial_layers
 from agents.networks.maps.graph_layers import GraphLayers
 from agents.networks.maps.grid_layers import GridLayers
@@ -46,6 +46,7 @@ class PolicyValueNet(nn.Module):
         super().__init__()
         self.config = config
         variant = parse_variant(config.variant)
+        prior_variant(config, variant)
         encoding = variant.encoding(config.encoding)
         inputs = int(np.prod(encoding.shape))
         self.register_buffer("mean", torch.zeros(inputs))
@@ -85,6 +86,11 @@ class PolicyValueNet(nn.Module):
         for head, gain in ((self.policy, 0.01), (self.value, 0.1)):
             nn.init.orthogonal_(head.weight, gain)
             nn.init.zeros_(head.bias)
+
+    def measure_prior_temperature(self) -> None:
+        """Set the temperature of the heuristic prior by random games."""
+        variant = prior_variant(self.config, parse_variant(self.config.variant))
+        self.prior_temperature.fill_(prior_temperature(variant))
 
     def standardize(self, observations: torch.Tensor, features: torch.Tensor | None = None) -> None:
         """Fit the input normalisation: subtract the mean, divide by the deviation (at least a fifth).
@@ -191,7 +197,7 @@ def new_network(config: NetworkConfig) -> PolicyValueNet:
     """An untrained network; with a heuristic prior, its temperature is measured on random games."""
     net = PolicyValueNet(config)
     if config.heuristic_prior:
-        net.prior_temperature.fill_(prior_temperature(parse_variant(config.variant)))
+        net.measure_prior_temperature()
     return net
 
 

@@ -15,7 +15,7 @@ from safetensors import SafetensorError, deserialize
 from threadpoolctl import ThreadpoolController
 
 from agents.networks.cards import damaged, read_card, read_weights
-from agents.networks.config import MASKED, NetworkConfig, graph_of, supports_bfloat16
+from agents.networks.config import MASKED, NetworkConfig, graph_of, prior_variant, supports_bfloat16
 from agents.networks.dense import add_action_scores, add_prior, dense, log_softmax, observed, prior_logits
 from agents.networks.maps.numpy_graph import NumPyMap, Shapes, graph_shapes, linear_shapes, numpy_map
 from agents.networks.paths import weights_file
@@ -34,6 +34,7 @@ def expected_shapes(config: NetworkConfig) -> Shapes:
         ValueError: there is no such network.
     """
     variant = parse_variant(config.variant)
+    prior_variant(config, variant)
     encoding = variant.encoding(config.encoding)
     inputs = int(np.prod(encoding.shape))
     shapes: Shapes = {"mean": (inputs,), "scale": (inputs,)}

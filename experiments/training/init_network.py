@@ -1,13 +1,13 @@
 """The network that a run starts with: a new one, one from a file, or one grown from fewer players."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import nn
 
-from agents.heuristics import ActionFeatures
+from agents.heuristics import ActionFeatures, tuned
 from agents.networks.config import NetworkConfig, graph_of
 from agents.networks.files import load_network
 from agents.networks.layers import spatial_layers
@@ -30,6 +30,8 @@ class NetworkSettings:
     """Widths of the hidden layers."""
     heuristic_prior: bool = False
     """Add the logits of the game's heuristic policy to the network's: it starts as the heuristic player, softened."""
+    tuned_prior: bool = False
+    """Read the tuned policy in place of the heuristic policy (board game, --heuristic-prior)."""
     prior_weight: Weight = 1.0
     """Weight of the heuristic logits at the start; at 1 the best action has probability one half on average."""
     action_width: Width = 0
@@ -41,7 +43,8 @@ class NetworkSettings:
     spatial_width: Width = 0
     """Width of layers that read places: convolutions with "planes", attention with "tokens"; 0 for none."""
     init_from: Path | None = None
-    """Start from this network of the same form; one for fewer players grows to the larger board."""
+    """Start from this network of the same form; one for fewer players grows to the larger board, one that reads the
+    heuristic policy goes over to the tuned one."""
     values_only: bool = False
     """Train the values alone: for a network whose policy does not read the hidden layers (distill_rollouts)."""
 
@@ -62,6 +65,10 @@ def check_network(settings: NetworkSettings, variant: Variant) -> None:
         raise ValueError("--graph-width and --spatial-width exclude each other")
     if settings.spatial_width:
         spatial_layers(encoding, settings.spatial_width)
+    if settings.tuned_prior and not settings.heuristic_prior:
+        raise ValueError("--tuned-prior needs --heuristic-prior: it says which policy is read")
+    if settings.tuned_prior:
+        tuned(variant)
     if settings.action_width and not settings.heuristic_prior:
         raise ValueError("--action-width needs --heuristic-prior: the layers read more of the same features")
     if settings.action_width and variant.game.kernels.action_features is None:
@@ -88,6 +95,7 @@ def init_network(settings: NetworkSettings, variant: Variant, seed: int) -> Poli
         action_width=settings.action_width,
         spatial_width=settings.spatial_width,
         graph_width=settings.graph_width,
+        tuned_prior=settings.tuned_prior,
     )
     if settings.init_from:
         net = _load(settings.init_from, form, variant, seed)
@@ -104,8 +112,11 @@ def init_network(settings: NetworkSettings, variant: Variant, seed: int) -> Poli
 def _load(path: Path, form: NetworkConfig, variant: Variant, seed: int) -> PolicyValueNet:
     net = load_network(path)
     if parse_variant(net.config.variant).num_players < variant.num_players:
-        net = warm_start(net, form)
+        net = warm_start(net, replace(form, tuned_prior=net.config.tuned_prior))
         net.standardize(*random_play(variant, form, seed))
+    if form.tuned_prior and net.config == replace(form, tuned_prior=False):
+        net.config = form
+        net.measure_prior_temperature()
     if net.config != form:
         raise ValueError(f"the network in {path} does not fit this run: {net.config.differences(form)}")
     return net

@@ -14,9 +14,8 @@ import numpy as np
 import torch
 from torch.optim.swa_utils import AveragedModel
 
-from agents.heuristics import ActionFeatures
 from agents.networks.agent import Network
-from agents.networks.config import supports_bfloat16
+from agents.networks.config import prior_features, supports_bfloat16
 from agents.networks.network import PolicyValueNet, snapshot
 from agents.networks.sampling import sample
 from agents.settings import Range
@@ -126,7 +125,7 @@ class PPO:
         self.rng = np.array([settings.seed], np.uint64)
         self.shuffler = torch.Generator().manual_seed(settings.seed)
         self.steps = self.updates = self.games = 0
-        self._features = ActionFeatures(self.variant) if net.config.heuristic_prior else None
+        self._features = prior_features(net.config, self.variant)
         self._num_features = len(self.variant.game.action_features) if net.config.action_width else 1
         # Games at all stages from the start: else a rollout has openings alone, the next one middles.
         observed, info = env.reset(seed=settings.seed, options={"desynchronize": True})

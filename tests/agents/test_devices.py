@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from agents.heuristics import ActionFeatures
+from agents.networks.config import prior_features
 from agents.networks.files import load_network
 from agents.registry import make_agent
 from samurai_env import make_variant, parse_variant
@@ -27,8 +27,8 @@ def test_all_that_a_network_computes_with_goes_to_its_device(path, monkeypatch):
     inputs = [batch.observe(states, encoding=net.config.encoding), batch.legal_masks(states)]
     if net.config.action_width:
         pytest.skip("counts legal actions, which a device without memory cannot")
-    if net.config.heuristic_prior:
-        inputs.append(ActionFeatures(variant).compute(states))
+    if features := prior_features(net.config, variant):
+        inputs.append(features.compute(states))
     # Layers over a grid read what lies there on the CPU.
     monkeypatch.setattr(torch.Tensor, "cpu", lambda tensor: torch.from_numpy(inputs[0]))
     with torch.inference_mode():

@@ -2,12 +2,22 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
+from agents.networks import files, numpy_network
+from agents.networks.agent import NetworkAgent
+from agents.networks.config import NetworkConfig
+from agents.networks.files import load_network, save_network
+from agents.networks.network import new_network
 from agents.registry import make_agent
 from experiments.evaluation.matches import estimate, one_against_others
+from experiments.training.config import Config
+from experiments.training.learner import Learner
 from samurai_env import GameBatch, make_variant
 from samurai_env.games import tuning
 from samurai_env.games.board.game import GAME
@@ -69,6 +79,54 @@ def test_a_search_that_never_asks_it_says_so(rollouts):
     make_agent("flat_mc:20,tuned=1", variant)
     with pytest.raises(ValueError, match="tuned=1 has no effect here"):
         make_agent(f"mcts:20,tuned=1,prior_temperature=inf{rollouts}", variant)
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_a_new_network_with_the_tuned_prior_plays_as_greedy_tuned(n, tmp_path):
+    variant = make_variant("samurai", n)
+    net = new_network(NetworkConfig(variant.spec, "flat", (8,), heuristic_prior=True, tuned_prior=True))
+    nn.init.zeros_(net.policy.weight)
+    save_network(net, tmp_path / "net.safetensors", {})
+    batch, rng = GameBatch(variant), np.array([n], np.uint64)
+    states, differ = batch.reset(np.arange(60)), 0
+    for i in range(len(states)):
+        batch.play_random(states[i : i + 1], rng, 2 * i)
+    states = states[states["over"] == 0]
+    for make in (load_network, numpy_network.load_network):
+        log_probs, _ = NetworkAgent(variant, make(tmp_path / "net.safetensors")).evaluate(states)
+        for state, row, legal in zip(states, log_probs, batch.legal_masks(states), strict=True):
+            plain, tuned = np.zeros(variant.num_actions), np.zeros(variant.num_actions)
+            GAME.kernels.heuristic_policy(state, plain)
+            GAME.kernels.tuned_policy(state, tuned)
+            best = np.where(legal > 0, tuned, -np.inf).max()
+            assert tuned[row.argmax()] == pytest.approx(best, abs=1e-4)
+            differ += plain[row.argmax()] < np.where(legal > 0, plain, -np.inf).max() - 1e-4
+    assert differ > 5
+
+
+def test_a_network_goes_over_to_the_tuned_prior_also_with_more_players(tmp_path):
+    sizes = {"hidden": (8,), "num_envs": 4, "num_steps": 4, "heuristic_prior": True}
+    net = new_network(NetworkConfig(make_variant("samurai", 2).spec, "flat", (8,), heuristic_prior=True))
+    save_network(net, tmp_path / "two.safetensors", {})
+    for players in (2, 3):
+        form = {"game": f"samurai players={players}", "init_from": tmp_path / "two.safetensors", **sizes}
+        same, tuned = (Learner(Config(run=tmp_path / "run", tuned_prior=on, **form)).net for on in (False, True))
+        assert tuned.config == replace(same.config, tuned_prior=True)
+        assert tuned.prior_temperature.item() != same.prior_temperature.item()
+        assert torch.equal(tuned.policy.weight, same.policy.weight)
+
+
+def test_a_tuned_prior_that_cannot_be_is_refused(tmp_path):
+    board, card = make_variant("samurai", 2).spec, make_variant("samurai_card", 2).spec
+    for expected_shapes in (files.expected_shapes, numpy_network.expected_shapes):
+        with pytest.raises(ValueError, match="it needs heuristic_prior"):
+            expected_shapes(NetworkConfig(board, "flat", (8,), tuned_prior=True))
+        with pytest.raises(ValueError, match="The Card Game has no tuned policy"):
+            expected_shapes(NetworkConfig(card, "flat", (8,), heuristic_prior=True, tuned_prior=True))
+    with pytest.raises(ValueError, match="--tuned-prior needs --heuristic-prior"):
+        Learner(Config(run=tmp_path / "run", tuned_prior=True))
+    with pytest.raises(ValueError, match="The Card Game has no tuned policy"):
+        Learner(Config(run=tmp_path / "run", game="samurai_card", heuristic_prior=True, tuned_prior=True))
 
 
 def what(data):

@@ -124,6 +124,7 @@ def network_spoiled(rng: random.Random, data: bytes) -> bytes:
         found["hidden"] = [rng.choice((0, 1, 16, 6000, 65_536, 10**6)) for _ in range(rng.choice((0, 1, 2, 40, 400)))]
         for name in ("entity_width", "action_width", "spatial_width", "graph_width"):
             found[name] = rng.choice((0, 0, 1, 7, 8, 4000, 65_536))
+        found["tuned_prior"] = rng.random() < 0.2
         found["encoding"], found["heuristic_prior"] = rng.choice(("flat", "planes", "tokens", "")), rng.random() < 0.5
         card = json.dumps(found).encode()
     with contextlib.suppress(ValueError, RecursionError, TypeError):
