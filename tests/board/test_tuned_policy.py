@@ -17,6 +17,7 @@ from agents.networks.network import new_network
 from agents.registry import make_agent
 from experiments.evaluation.matches import estimate, one_against_others
 from experiments.training.config import Config
+from experiments.training.init_network import NetworkSettings, check_network
 from experiments.training.learner import Learner
 from samurai_env import GameBatch, make_variant
 from samurai_env.games import tuning
@@ -116,7 +117,7 @@ def test_a_network_goes_over_to_the_tuned_prior_also_with_more_players(tmp_path)
         assert torch.equal(tuned.policy.weight, same.policy.weight)
 
 
-def test_a_tuned_prior_that_cannot_be_is_refused(tmp_path):
+def test_a_tuned_prior_that_cannot_be_is_refused():
     board, card = make_variant("samurai", 2).spec, make_variant("samurai_card", 2).spec
     for expected_shapes in (files.expected_shapes, numpy_network.expected_shapes):
         with pytest.raises(ValueError, match="it needs heuristic_prior"):
@@ -124,9 +125,9 @@ def test_a_tuned_prior_that_cannot_be_is_refused(tmp_path):
         with pytest.raises(ValueError, match="The Card Game has no tuned policy"):
             expected_shapes(NetworkConfig(card, "flat", (8,), heuristic_prior=True, tuned_prior=True))
     with pytest.raises(ValueError, match="--tuned-prior needs --heuristic-prior"):
-        Learner(Config(run=tmp_path / "run", tuned_prior=True))
+        check_network(NetworkSettings(tuned_prior=True), make_variant("samurai", 2))
     with pytest.raises(ValueError, match="The Card Game has no tuned policy"):
-        Learner(Config(run=tmp_path / "run", game="samurai_card", heuristic_prior=True, tuned_prior=True))
+        check_network(NetworkSettings(heuristic_prior=True, tuned_prior=True), make_variant("samurai_card", 2))
 
 
 def what(data):
