@@ -46,7 +46,7 @@ class PolicyValueNet(nn.Module):
         super().__init__()
         self.config = config
         variant = parse_variant(config.variant)
-        prior_variant(config, variant)
+        prior_variant(config, variant)  # refuses a policy that there is not
         encoding = variant.encoding(config.encoding)
         inputs = int(np.prod(encoding.shape))
         self.register_buffer("mean", torch.zeros(inputs))

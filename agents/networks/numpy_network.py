@@ -34,7 +34,7 @@ def expected_shapes(config: NetworkConfig) -> Shapes:
         ValueError: there is no such network.
     """
     variant = parse_variant(config.variant)
-    prior_variant(config, variant)
+    prior_variant(config, variant)  # refuses a policy that there is not
     encoding = variant.encoding(config.encoding)
     inputs = int(np.prod(encoding.shape))
     shapes: Shapes = {"mean": (inputs,), "scale": (inputs,)}

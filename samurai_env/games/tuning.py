@@ -134,7 +134,7 @@ class Tuner:
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
             arrays = np.array(found["arrays"], np.float64)
-            if arrays.ndim != 2 or arrays.shape[1] != len(self._tuned.weights):
+            if arrays.ndim != 2 or len(arrays) < 4 or arrays.shape[1] != len(self._tuned.weights):
                 raise ValueError(f"its arrays are {arrays.shape}")
             self._rng.bit_generator.state = found["rng"]
             return int(found["step"]), *arrays
