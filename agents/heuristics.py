@@ -55,7 +55,8 @@ def tuned(variant: Variant) -> Variant:
 @cache
 def _tuned_game(game: Game) -> Game:
     if game.kernels.tuned_policy is None:
-        raise ValueError(f"{game.title} has no tuned policy: take greedy, or a search without tuned=1")
+        others = "greedy, a search without tuned=1, a network without --tuned-prior"
+        raise ValueError(f"{game.title} has no tuned policy: take {others}")
     kernels = replace(game.kernels, heuristic_policy=game.kernels.tuned_policy)
     return replace(game, name=f"{game.name}.tuned", kernels=kernels)
 
