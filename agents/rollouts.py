@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any
 
 from agents.heuristics import bound_greedy_action
+from agents.search import leaf_values
 from samurai_env.core import bits
 from samurai_env.core.game import Game
 from samurai_env.core.jit import bind, jit
@@ -15,16 +16,21 @@ step: Any = None
 returns: Any = None
 greedy_action: Any = None
 heuristic_value: Any = None
+leaf_value: Any = None
 
 
-def rollout(state, depth, greedy_share, words, logits, out, rng):
-    """Play up to `depth` decisions (-1: to the end) and write the returns, or the heuristic value if the game runs.
+def rollout(state, depth, greedy_share, words, logits, out, rng, value):
+    """Play up to `depth` decisions (-1: to the end) and write the returns, or an estimate if the game runs.
 
-    A share of the decisions follows the heuristic policy, the others are uniformly random.
+    A share of the decisions follows the heuristic policy, the others are uniformly random. The estimate is that of the
+    leaf value, or without one the heuristic value.
     """
     while not state.over:
         if depth == 0:
-            heuristic_value(state, out)
+            if value.third.shape[0] > 0:
+                leaf_value(state, value, out)
+            else:
+                heuristic_value(state, out)
             return
         depth -= 1
         if greedy_share > 0.0 and uniform(rng) < greedy_share:
@@ -51,5 +57,6 @@ def bound(game: Game) -> Any:
         "returns": k.returns,
         "greedy_action": bound_greedy_action(game),
         "heuristic_value": k.heuristic_value or no_heuristic_value,
+        "leaf_value": leaf_values.bound(game),
     }
     return bind(rollout, game.name, scope)

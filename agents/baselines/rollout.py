@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from agents import rollouts
+from agents.search import leaf_values
 from agents.settings import Count, Range, check_ranges
 from agents.spec import AgentSpec, read_settings
 from samurai_env.core import bits
@@ -57,6 +58,7 @@ class Workspace(NamedTuple):
         chosen: uint64, those of a rollout.
         logits: float64 (actions,), of the heuristic policy.
         returns: float64 (seats,).
+        value: no leaf value, since games are played to the end.
     """
 
     states: np.ndarray
@@ -64,6 +66,7 @@ class Workspace(NamedTuple):
     chosen: np.ndarray
     logits: np.ndarray
     returns: np.ndarray
+    value: leaf_values.LeafValue
 
 
 def evaluate_actions(states, keys, games, potential_weight, work):
@@ -79,7 +82,7 @@ def evaluate_actions(states, keys, games, potential_weight, work):
     Returns:
         float64 (games, actions), -inf where illegal.
     """
-    scratch, words, chosen, logits, out = work
+    scratch, words, chosen, logits, out, _ = work
     rng, stream, players = np.zeros(1, np.uint64), np.zeros(1, np.uint64), out.shape[0]
     values = np.full((states.shape[0], logits.shape[0]), -np.inf)
     for i in range(states.shape[0]):
@@ -98,7 +101,7 @@ def evaluate_actions(states, keys, games, potential_weight, work):
                 scratch[0] = scratch[1]
                 stream[0] = rng[0]
                 step(state, action)
-                rollout(state, -1, 1.0, chosen, logits, out, stream)
+                rollout(state, -1, 1.0, chosen, logits, out, stream, work.value)
                 value = out[seat]
                 if potential_weight > 0.0:
                     potential(state, out)
@@ -127,6 +130,7 @@ class RolloutAgent:
             chosen=np.zeros(variant.num_words, np.uint64),
             logits=np.zeros(variant.num_actions),
             returns=np.zeros(variant.num_players),
+            value=leaf_values.no_leaf_value(),
         )
 
     def action_values(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:

@@ -5,25 +5,17 @@ a belief, a small network, reads what the seat to move sees and gives the odds o
 hands; `experiments.training.belief` makes it. Its file is a .safetensors file with a card beside it.
 """
 
-import hashlib
-import json
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from msgspec import Meta, Struct
-from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from msgspec import Meta
 
-from agents.networks.cards import CARD_BYTES, WIDEST, check_weights, damaged
-from agents.networks.paths import weights_file
-from samurai_env import parse_variant
+from agents.networks.cards import WIDEST
+from agents.search.weight_files import Card, load_weights, save_weights
 from samurai_env.core.game import Game, Variant
 from samurai_env.core.jit import bind
-from samurai_env.core.texts import one_line
-from samurai_env.files.atomic_write import write_atomically
-from samurai_env.files.json_reader import in_form, read_json
 from samurai_env.game_batch import GameBatch
 
 # Bound to each game's kernels.
@@ -34,15 +26,11 @@ FORMAT = "samurai_env belief 1"
 LARGEST_LOGIT = 4.0  # no tile is out of the question: odds are from e^-4 to e^4
 
 
-class Card(Struct, frozen=True):
-    """The card of a belief: the variant, the encoding it reads, the units of its hidden layer, and how it was made."""
+class BeliefCard(Card, frozen=True):
+    """The card of a belief: also the encoding it reads, and the units of its hidden layer."""
 
-    format: str
-    variant: str
     encoding: str
     hidden: Annotated[int, Meta(ge=1, le=WIDEST)]
-    sha256: str
-    notes: dict[str, Any]
 
 
 def hand_kinds(variant: Variant) -> int:
@@ -103,46 +91,24 @@ def no_odds(states: np.ndarray, variant: Variant) -> np.ndarray:
 
 def save_belief(belief: Belief, path: Path, notes: dict[str, Any]) -> None:
     """Write a belief to `path` (.safetensors), in float16, and its card beside it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    weights = save({name: tensor.astype(np.float16) for name, tensor in belief.tensors.items()})
-    hidden, digest = len(belief.tensors["first.bias"]), hashlib.sha256(weights).hexdigest()
-    card = Card(FORMAT, belief.variant.spec, belief.encoding, hidden, digest, notes)
-    write_atomically(path, weights)
-    fields = {name: getattr(card, name) for name in Card.__struct_fields__}
-    write_atomically(path.with_suffix(".json"), json.dumps(fields, indent=1) + "\n")
+    save_weights(
+        path,
+        belief.tensors,
+        format=FORMAT,
+        variant=belief.variant.spec,
+        encoding=belief.encoding,
+        hidden=len(belief.tensors["first.bias"]),
+        notes=notes,
+    )
 
 
 def load_belief(path: Path, variant: Variant) -> Belief:
-    """Load a belief for a variant; `path` is as for `weights_file`.
+    """Load a belief for a variant; arguments and errors as for `weight_files.load_weights`."""
 
-    Raises:
-        FileNotFoundError: no such file, or no card beside it.
-        ValueError: a damaged or foreign file, or a belief about another game or number of players.
-    """
-    path = weights_file(path)
-    card_path = path.with_suffix(".json")
-    for each, what in ((path, "belief"), (card_path, "card of a belief")):
-        if not each.is_file():
-            raise FileNotFoundError(f"there is no {what} at {one_line(each, 100)}")
-    found = read_json(card_path, dict[str, Any], CARD_BYTES)
-    if found.get("format") != FORMAT:
-        raise ValueError(f"{one_line(card_path, 100)} is not the card of a belief of samurai_env ({FORMAT})")
-    try:
-        card = in_form(found, Card)
-        trained = parse_variant(card.variant)
-        wanted = shapes(trained, trained.encoding_name(card.encoding), card.hidden)
-    except ValueError as error:
-        raise ValueError(f"{one_line(card_path, 100)} describes no belief: {one_line(error, 150)}") from None
-    if (trained.game, trained.num_players) != (variant.game, variant.num_players):
-        raise ValueError(f"the belief {one_line(path, 100)} is about {card.variant}, not {variant.spec}")
-    data = path.read_bytes()
-    check_weights(path, data, card.sha256, wanted)
-    try:
-        tensors = {name: tensor.astype(np.float32) for name, tensor in load(data).items()}
-    except (SafetensorError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise damaged(path, error) from None
-    if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
-        raise ValueError(f"{one_line(path, 100)} holds numbers that are not finite")
+    def wanted(trained: Variant, card: BeliefCard) -> dict[str, tuple[int, ...]]:
+        return shapes(trained, trained.encoding_name(card.encoding), card.hidden)
+
+    card, tensors = load_weights(path, variant, "belief", FORMAT, BeliefCard, wanted)
     return Belief(variant, card.encoding, tensors)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from agents import rollouts
 from agents.heuristics import prior_temperature, tuned
-from agents.search import beliefs
+from agents.search import beliefs, leaf_values
 from agents.search.tree import (
     RootActions,
     SearchResult,
@@ -62,6 +62,7 @@ class MCTSConfig:
             Whitehouse, 2012): a bound of what knowing them is worth, no opponent for a fair comparison.
         tuned: 1 has priors and rollouts by the heuristic policy with weights tuned for the number of players.
         belief: path of a belief about the others' hands (`agents.search.beliefs`); without one, all are equally likely.
+        value: path of a leaf value (`agents.search.leaf_values`), in place of the heuristic value.
     """
 
     simulations: Count = 1000
@@ -75,6 +76,7 @@ class MCTSConfig:
     cheating: Annotated[int, Range(0, 1)] = 0
     tuned: Annotated[int, Range(0, 1)] = 0
     belief: str = ""
+    value: str = ""
 
     def __post_init__(self) -> None:
         """Refuse impossible settings.
@@ -91,10 +93,13 @@ class MCTSConfig:
             raise ValueError("cheating=1 searches the true state: determinizations must be 0")
         if self.cheating and self.belief:
             raise ValueError("cheating=1 searches the true state: it has no use for a belief")
+        if self.value and self.rollout_depth < 0:
+            raise ValueError("value has no effect on rollouts to the end: it needs a rollout_depth of 0 or more")
         if self.tuned and np.isinf(self.prior_temperature) and not (self.rollout_depth and self.rollout_greedy):
             raise ValueError("tuned=1 has no effect here: it needs a finite prior_temperature or heuristic rollouts")
 
 
+NO_VALUE = leaf_values.no_leaf_value()
 # Flat Monte Carlo: every action is tried, every game played to the end by the heuristic policy.
 FLAT = MCTSConfig(prior_temperature=np.inf, rollout_depth=-1, rollout_greedy=1.0, tree_depth=1)
 
@@ -123,6 +128,7 @@ class Workspace(NamedTuple):
         words: uint64, legal actions.
         logits: float64 (actions,), of the heuristic policy.
         returns: float64 (seats,).
+        value: `leaf_values.LeafValue`.
     """
 
     nodes: np.ndarray
@@ -131,6 +137,7 @@ class Workspace(NamedTuple):
     words: np.ndarray
     logits: np.ndarray
     returns: np.ndarray
+    value: leaf_values.LeafValue
 
 
 def write_priors(state, words, temperature, logits, node):
@@ -184,7 +191,7 @@ def simulate(state, nodes, used, params, work, rng):
         depth += 1
         path[depth] = node
         nodes[node].in_flight = 1
-    rollout(state, params.rollout_depth, params.rollout_greedy, words, work.logits, work.returns, rng)
+    rollout(state, params.rollout_depth, params.rollout_greedy, words, work.logits, work.returns, rng, work.value)
     if params.paranoid:
         oppose(root_seat, work.returns)
     backup(nodes, path, depth, work.returns)
@@ -266,6 +273,7 @@ class MCTSAgent:
             words=np.zeros(variant.num_words, np.uint64),
             logits=np.zeros(variant.num_actions),
             returns=np.zeros(variant.num_players),
+            value=leaf_values.load_leaf_value(Path(config.value), variant) if config.value else NO_VALUE,
         )
 
     def search(self, states: np.ndarray, keys: np.ndarray) -> SearchResult:

@@ -16,7 +16,7 @@ import numpy as np
 from agents import rollouts
 from agents.heuristics import prior_temperature, tuned
 from agents.networks.agent import CPU, Network, NetworkAgent, load_player
-from agents.search import beliefs, mcts
+from agents.search import beliefs, leaf_values, mcts
 from agents.search.tree import (
     RootActions,
     SearchResult,
@@ -73,6 +73,7 @@ class PUCTConfig:
         tuned: 1 has rollouts, and priors before the network's, by the heuristic policy with weights tuned for the
             number of players.
         belief: path of a belief about the others' hands (`agents.search.beliefs`); without one, all are equally likely.
+        value: path of a leaf value (`agents.search.leaf_values`), in place of the heuristic value after rollouts.
         device: torch's name of where the network is evaluated, such as cuda; not for a network in training, which is
             where its learner has it.
     """
@@ -88,6 +89,7 @@ class PUCTConfig:
     net_visits: Count = 1
     tuned: Annotated[int, Range(0, 1)] = 0
     belief: str = ""
+    value: str = ""
     device: str = CPU
 
     def __post_init__(self) -> None:
@@ -99,6 +101,10 @@ class PUCTConfig:
         check_ranges(self, "a search")
         if self.net_visits > 1 and not self.rollout_weight:
             raise ValueError("net_visits above 1 needs a rollout_weight above 0: most leaves have only their rollout")
+        if self.value and (not self.rollout_weight or self.rollout_depth < 0):
+            raise ValueError(
+                "value has no effect here: it needs a rollout_weight above 0 and a rollout_depth from 0 on"
+            )
         if self.tuned and not self.rollout_weight:
             raise ValueError("tuned=1 needs a rollout_weight above 0: without rollouts the network alone is asked")
 
@@ -151,11 +157,13 @@ class Workspace(NamedTuple):
         words: uint64, legal actions.
         logits: float64 (actions,), of the heuristic policy.
         returns: float64 (seats,).
+        value: `leaf_values.LeafValue`.
     """
 
     words: np.ndarray
     logits: np.ndarray
     returns: np.ndarray
+    value: leaf_values.LeafValue
 
 
 def descend(roots, forest, batch, params, work):
@@ -215,7 +223,9 @@ def descend(roots, forest, batch, params, work):
                 if state.over:
                     returns(state, work.returns)
                 else:
-                    rollout(state, params.rollout_depth, 1.0, words, work.logits, work.returns, forest.rngs[i])
+                    rollout(
+                        state, params.rollout_depth, 1.0, words, work.logits, work.returns, forest.rngs[i], work.value
+                    )
                     for player in range(work.returns.shape[0]):
                         expected = nodes[judged].net_value[player]
                         work.returns[player] = expected + params.rollout_weight * (work.returns[player] - expected)
@@ -289,7 +299,7 @@ def rollout_returns(leaves, games, rngs, depth, work):
     found = np.zeros((leaves.shape[0], players))
     for row in range(leaves.shape[0]):
         seat = leaves[row].seat
-        rollout(leaves[row], depth, 1.0, work.words, work.logits, out, rngs[games[row]])
+        rollout(leaves[row], depth, 1.0, work.words, work.logits, out, rngs[games[row]], work.value)
         for player in range(players):
             found[row, player] = out[(seat + player) % players]
     return found
@@ -331,6 +341,7 @@ class PUCTAgent:
             words=np.zeros(variant.num_words, np.uint64),
             logits=np.zeros(variant.num_actions),
             returns=np.zeros(variant.num_players),
+            value=leaf_values.load_leaf_value(Path(config.value), variant) if config.value else mcts.NO_VALUE,
         )
 
     def search(self, states: np.ndarray, keys: np.ndarray) -> SearchResult:

@@ -9,7 +9,7 @@ from samurai_env.games.board import actions, notation, observation
 from samurai_env.games.board.determinize import determinize, determinize_by_odds
 from samurai_env.games.board.display import move_words, scene, text
 from samurai_env.games.board.graph import graph
-from samurai_env.games.board.heuristics import policy, value
+from samurai_env.games.board.heuristics import policy, value, value_features
 from samurai_env.games.board.invariants import broken_invariants
 from samurai_env.games.board.rules.kernels import legal, reset, returns, step
 from samurai_env.games.board.rules.tiles import HAND, TILES
@@ -97,6 +97,7 @@ GAME = Game(
         observe=observation.OBSERVE,
         heuristic_policy=policy.heuristic_policy,
         heuristic_value=value.heuristic_value,
+        value_features=value_features.value_features,
         tuned_policy=policy.tuned_policy,
     ),
     format_move=notation.format_move,
@@ -109,6 +110,7 @@ GAME = Game(
     rules_summary=text.rules_summary,
     secret=lambda state: state["phase"] == FIRST_HAND,
     settings=settings,
+    value_columns=value_features.COLUMNS,
     broken_invariants=broken_invariants,
     presets=PRESETS,
 )

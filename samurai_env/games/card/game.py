@@ -9,7 +9,7 @@ from samurai_env.games.card import actions, notation, observation
 from samurai_env.games.card.determinize import determinize, determinize_by_odds
 from samurai_env.games.card.display import move_words, scene, text
 from samurai_env.games.card.graph import graph
-from samurai_env.games.card.heuristics import lookahead, policy, value
+from samurai_env.games.card.heuristics import lookahead, policy, value, value_features
 from samurai_env.games.card.invariants import broken_invariants
 from samurai_env.games.card.rules import card_lists
 from samurai_env.games.card.rules.cards import CARDS_EACH, STONES_EACH
@@ -77,6 +77,7 @@ GAME = Game(
         observe=observation.OBSERVE,
         heuristic_policy=policy.heuristic_policy,
         heuristic_value=value.heuristic_value,
+        value_features=value_features.value_features,
         action_features=lookahead.action_features,
     ),
     format_move=notation.format_move,
@@ -89,5 +90,6 @@ GAME = Game(
     settings=settings,
     broken_invariants=broken_invariants,
     action_features=lookahead.COLUMNS,
+    value_columns=value_features.COLUMNS,
     graph=graph,
 )

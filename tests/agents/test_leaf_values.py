@@ -1,0 +1,181 @@
+"""Learned values of leaves: what they read, what they compute, blind in a search, and refused where they do not fit."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from agents.registry import make_agent
+from agents.search.leaf_values import (
+    bound,
+    describe_positions,
+    load_leaf_value,
+    make_leaf_value,
+    save_leaf_value,
+    shapes,
+)
+from experiments.training.leaf_value import Config, learn, play
+from samurai_env import make_variant
+from samurai_env.core.batch import batch_kernels
+from samurai_env.core.game import Variant
+from samurai_env.games import standings
+from samurai_env.games.board.heuristics.value import expect_figures
+from samurai_env.games.card.heuristics.value import expect_stones
+from tests.agents.test_agents import positions
+
+TABLES = [("samurai", 2), ("samurai", 4), ("samurai_card", 3)]
+FIGURES = {"samurai": "captured", "samurai_card": "stones"}
+
+
+def random_weights(variant: Variant, seed: int = 1) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return {
+        name: (0.3 * rng.standard_normal(shape)).astype(np.float16).astype(np.float32)  # as files have them
+        for name, shape in shapes(variant, (8, 4)).items()
+    }
+
+
+@pytest.mark.parametrize(("game", "players"), TABLES)
+def test_features_tell_who_stands_how(game: str, players: int) -> None:
+    variant = make_variant(game, players)
+    states = positions(variant, 40, 60)
+    features, guesses = describe_positions(variant, states)
+    assert features.shape == (40, players, variant.game.value_columns)
+    assert np.isfinite(features).all()
+    assert guesses.sum(1) == pytest.approx(np.zeros(40), abs=1e-9)
+    taken = states[FIGURES[game]].astype(np.float32)
+    assert (features[:, :, standings.TAKEN : standings.TAKEN + 3] == taken).all()
+    rotated = np.roll(np.eye(4)[:players, :4], 0, axis=0)
+    for i in range(40):
+        expected = np.zeros((players, 3))
+        (expect_figures if game == "samurai" else expect_stones)(states[i], expected)
+        assert features[i, :, standings.EXPECTED : standings.EXPECTED + 3] == pytest.approx(expected, abs=1e-4)
+        for seat in range(players):
+            others = np.delete(taken[i], seat, axis=0)
+            row = features[i, seat]
+            assert (row[standings.LEAD : standings.LEAD + 3] == taken[i, seat] - others.max(0)).all()
+            assert row[standings.LEADS] == (row[standings.EXPECTED_LEAD : standings.EXPECTED_LEAD + 3] > 0).sum()
+            turn = row[standings.TURN : standings.TURN + 4]
+            assert (turn == rotated[(seat - int(states["seat"][i])) % players]).all()
+            hand = states["hand"][i, seat]
+            assert any((row[k : k + len(hand)] == hand).all() for k in range(len(row) - len(hand) + 1))
+    assert len(np.unique(features, axis=0)) == 40
+
+
+@pytest.mark.parametrize(("game", "players"), TABLES)
+def test_a_leaf_value_is_a_softmax_of_two_layers(game: str, players: int) -> None:
+    variant = make_variant(game, players)
+    states, weights = positions(variant, 20, 50), random_weights(variant)
+    value, kernel, found = make_leaf_value(variant, weights), bound(variant.game), np.zeros(players)
+    for i, rows in enumerate(describe_positions(variant, states)[0]):
+        kernel(states[i], value, found)
+        hidden = np.maximum(rows @ weights["first"] + weights["first_bias"], 0)
+        scores = np.maximum(hidden @ weights["second"] + weights["second_bias"], 0) @ weights["third"]
+        chances = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+        assert found == pytest.approx((players * chances - 1) / (players - 1), abs=1e-4)
+
+
+@pytest.mark.parametrize(("game", "players"), TABLES)
+@pytest.mark.parametrize("spec", ["mcts:30", "mcts:20,determinizations=4", "mcts:30,rollout_depth=4,rollout_greedy=1"])
+def test_a_search_with_a_leaf_value_is_legal_repeatable_and_blind(game: str, players: int, spec: str, tmp_path) -> None:
+    variant = make_variant(game, players)
+    save_leaf_value(variant, random_weights(variant), tmp_path / "value.safetensors", {})
+    agent = make_agent(f"{spec},value={tmp_path / 'value'}", variant)
+    states, keys = positions(variant, 12, 5), np.arange(12, dtype=np.uint64)
+    found = agent.search(states, keys)
+    kernels, words = batch_kernels(variant.game), np.zeros(variant.num_words, np.uint64)
+    assert kernels.first_illegal(states, found.actions, np.zeros(12, np.bool_), words) == -1
+    assert (found.values != make_agent(spec, variant).search(states, keys).values).any()
+    for i in range(12):
+        assert agent.act(states[i : i + 1], keys[i : i + 1])[0] == found.actions[i]
+        kernels.determinize_one(states, i, int(states["seat"][i]), np.array([99 + i], np.uint64))
+    again = agent.search(states, keys)
+    assert all((one == other).all() for one, other in zip(found, again, strict=True))
+
+
+def test_a_search_with_a_network_and_a_leaf_value_is_blind(tmp_path) -> None:
+    variant = make_variant("samurai", 2)
+    save_leaf_value(variant, random_weights(variant), tmp_path / "value.safetensors", {})
+    spec = "puct:40,net=weights/samurai-2,rollout_weight=0.5,rollout_depth=4,net_visits=3"
+    agent = make_agent(f"{spec},value={tmp_path / 'value'}", variant)
+    states, keys = positions(variant, 6, 5), np.arange(6, dtype=np.uint64)
+    found, without = agent.search(states, keys), make_agent(spec, variant).search(states, keys)
+    assert (found.values != without.values).any()
+    for i in range(6):
+        batch_kernels(variant.game).determinize_one(states, i, int(states["seat"][i]), np.array([9 + i], np.uint64))
+    assert (agent.search(states, keys).values == found.values).all()
+
+
+def test_files_that_are_no_leaf_value_for_this_game(tmp_path) -> None:
+    variant, path = make_variant("samurai", 2), tmp_path / "value.safetensors"
+    with pytest.raises(FileNotFoundError, match="there is no leaf value at "):
+        load_leaf_value(path, variant)
+    with pytest.raises(ValueError, match="card of a leaf value"):
+        load_leaf_value(Path("weights/beliefs/samurai-2"), variant)
+    weights = random_weights(variant)
+    save_leaf_value(variant, weights, path, {"how": "by chance"})
+    loaded = load_leaf_value(tmp_path / "value", variant)
+    assert all((getattr(loaded, name) == tensor).all() for name, tensor in weights.items())
+    with pytest.raises(ValueError, match=r"is about samurai players=2 .*, not samurai players=3"):
+        load_leaf_value(path, make_variant("samurai", 3))
+    good, card = path.read_bytes(), json.loads(path.with_suffix(".json").read_text())
+    path.write_bytes(good[:-1] + b"x")
+    with pytest.raises(ValueError, match="is damaged or does not fit its card: its checksum is another"):
+        load_leaf_value(path, variant)
+    path.write_bytes(good)
+    for change, text in (
+        ({"hidden": [8, 5]}, r"does not fit its card: tensor 'second' is \(8, 4\), the card says \(8, 5\)"),
+        ({"hidden": [8, 0]}, "describes no leaf value"),
+        ({"hidden": [8]}, "describes no leaf value"),
+        ({"variant": "chess"}, "describes no leaf value"),
+        ({"variant": "samurai_spirit players=2"}, "describes no leaf value"),
+        ({"format": "other"}, "is not the card of a leaf value"),
+    ):
+        path.with_suffix(".json").write_text(json.dumps(card | change))
+        with pytest.raises(ValueError, match=text):
+            load_leaf_value(path, variant)
+    weights["first_bias"][0] = np.nan
+    save_leaf_value(variant, weights, path, {})
+    with pytest.raises(ValueError, match="numbers that are not finite"):
+        load_leaf_value(path, variant)
+
+
+def test_settings_that_do_not_go_together() -> None:
+    board, spirit = make_variant("samurai"), make_variant("samurai_spirit")
+    with pytest.raises(ValueError, match="value has no effect on rollouts to the end"):
+        make_agent("mcts:10,rollout_depth=-1,value=x", board)
+    with pytest.raises(ValueError, match="value has no effect here"):
+        make_agent("puct:10,net=weights/samurai-2,value=x", board)
+    with pytest.raises(FileNotFoundError, match="there is no leaf value at nowhere"):
+        make_agent("mcts:10,value=nowhere", board)
+    with pytest.raises(ValueError, match="has nothing that a value of leaves could be learned from"):
+        learn(Config(game=spirit.spec), Console(quiet=True))
+
+
+def test_learning_knows_more_than_the_heuristic_value_and_resumes(tmp_path, capsys) -> None:
+    config = Config(run=tmp_path, game="samurai players=3", deals=3072, share=0.05, epochs=3, processes=1)
+    path = learn(config, Console())
+    first, text = path.read_bytes(), " ".join(capsys.readouterr().out.split())
+    found, guessed = (
+        float(text.split(f"{words} ")[1].split(",")[0]) for words in ("of the winners", "heuristic value")
+    )
+    assert found > guessed > -np.log(3)
+    (tmp_path / "positions-00001.npz").unlink()
+    assert learn(config, Console(quiet=True)).read_bytes() == first
+    load_leaf_value(path, make_variant("samurai", 3))
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in Path("weights/leaf_values").glob("*.safetensors")))
+def test_a_shipped_leaf_value_knows_more_than_the_heuristic_value(name: str) -> None:
+    game, players = name.split("-")
+    variant = make_variant(game, int(players))
+    agents = ("greedy_tuned",) if variant.game.kernels.tuned_policy else ("greedy",)
+    found = play((variant.spec, agents, 0.05, 0.03, 0, 99))
+    value = load_leaf_value(Path("weights/leaf_values") / name, variant)
+    hidden = np.maximum(found["features"].astype(np.float32) @ value.first + value.first_bias, 0)
+    scores = np.maximum(hidden @ value.second + value.second_bias, 0) @ value.third
+    chances = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
+    known, guessed = (-(found["won"] * np.log(each)).sum(1).mean() for each in (chances, found["guessed"]))
+    assert known < guessed - 0.01
