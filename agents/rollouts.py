@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
+from agents import leaf_values
 from agents.heuristics import bound_greedy_action
-from agents.search import leaf_values
 from samurai_env.core import bits
 from samurai_env.core.game import Game
 from samurai_env.core.jit import bind, jit

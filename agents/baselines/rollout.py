@@ -10,8 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from agents import rollouts
-from agents.search import leaf_values
+from agents import leaf_values, rollouts
 from agents.settings import Count, Range, check_ranges
 from agents.spec import AgentSpec, read_settings
 from samurai_env.core import bits

@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Meta
 
 from agents.networks.cards import WIDEST
-from agents.search.weight_files import Card, load_weights, save_weights
+from agents.networks.weight_files import Card, load_weights, save_weights
 from samurai_env.core.game import Game, Variant
 from samurai_env.core.jit import bind
 from samurai_env.game_batch import GameBatch

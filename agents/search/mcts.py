@@ -12,9 +12,10 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from agents import rollouts
+from agents import leaf_values, rollouts
 from agents.heuristics import prior_temperature, tuned
-from agents.search import beliefs, leaf_values
+from agents.networks.leaf_value_files import load_leaf_value
+from agents.search import beliefs
 from agents.search.tree import (
     RootActions,
     SearchResult,
@@ -62,7 +63,7 @@ class MCTSConfig:
             Whitehouse, 2012): a bound of what knowing them is worth, no opponent for a fair comparison.
         tuned: 1 has priors and rollouts by the heuristic policy with weights tuned for the number of players.
         belief: path of a belief about the others' hands (`agents.search.beliefs`); without one, all are equally likely.
-        value: path of a leaf value (`agents.search.leaf_values`), in place of the heuristic value.
+        value: path of a leaf value (`agents.leaf_values`), in place of the heuristic value.
     """
 
     simulations: Count = 1000
@@ -273,7 +274,7 @@ class MCTSAgent:
             words=np.zeros(variant.num_words, np.uint64),
             logits=np.zeros(variant.num_actions),
             returns=np.zeros(variant.num_players),
-            value=leaf_values.load_leaf_value(Path(config.value), variant) if config.value else NO_VALUE,
+            value=load_leaf_value(Path(config.value), variant) if config.value else NO_VALUE,
         )
 
     def search(self, states: np.ndarray, keys: np.ndarray) -> SearchResult:

@@ -13,10 +13,11 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from agents import rollouts
+from agents import leaf_values, rollouts
 from agents.heuristics import prior_temperature, tuned
 from agents.networks.agent import CPU, Network, NetworkAgent, load_player
-from agents.search import beliefs, leaf_values, mcts
+from agents.networks.leaf_value_files import load_leaf_value
+from agents.search import beliefs, mcts
 from agents.search.tree import (
     RootActions,
     SearchResult,
@@ -73,7 +74,7 @@ class PUCTConfig:
         tuned: 1 has rollouts, and priors before the network's, by the heuristic policy with weights tuned for the
             number of players.
         belief: path of a belief about the others' hands (`agents.search.beliefs`); without one, all are equally likely.
-        value: path of a leaf value (`agents.search.leaf_values`), in place of the heuristic value after rollouts.
+        value: path of a leaf value (`agents.leaf_values`), in place of the heuristic value after rollouts.
         device: torch's name of where the network is evaluated, such as cuda; not for a network in training, which is
             where its learner has it.
     """
@@ -341,7 +342,7 @@ class PUCTAgent:
             words=np.zeros(variant.num_words, np.uint64),
             logits=np.zeros(variant.num_actions),
             returns=np.zeros(variant.num_players),
-            value=leaf_values.load_leaf_value(Path(config.value), variant) if config.value else mcts.NO_VALUE,
+            value=load_leaf_value(Path(config.value), variant) if config.value else mcts.NO_VALUE,
         )
 
     def search(self, states: np.ndarray, keys: np.ndarray) -> SearchResult:

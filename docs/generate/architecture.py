@@ -46,7 +46,7 @@ ROWS: tuple[tuple[tuple[str, tuple[str, ...]], ...], ...] = (
         ("agents/baselines", ("agents.baselines",)),
     ),
     (
-        ("rollouts, heuristics", ("agents.rollouts", "agents.heuristics")),
+        ("rollouts, heuristics", ("agents.rollouts", "agents.leaf_values", "agents.heuristics")),
         ("spec, settings", ("agents.spec", "agents.old_names", "agents.settings")),
     ),
     (("samurai_env/*.py", ("samurai_env",)),),

@@ -1,4 +1,4 @@
-"""Learn a value of leaves from games, for searches (`value=FILE`; `agents.search.leaf_values`).
+"""Learn a value of leaves from games, for searches (`value=FILE`; `agents.leaf_values`).
 
     python -m experiments.training.leaf_value --run runs/leaf-value --game samurai players=4 --agents greedy_tuned
 
@@ -19,8 +19,9 @@ from rich.console import Console
 from torch import nn
 
 from agents.arena import play_to_end
+from agents.leaf_values import WEIGHTS, describe_positions, shapes
+from agents.networks.leaf_value_files import save_leaf_value
 from agents.registry import make_agent
-from agents.search.leaf_values import WEIGHTS, describe_positions, save_leaf_value, shapes
 from agents.settings import Range
 from agents.spec import split_agent_specs
 from experiments.common import parts

@@ -7,15 +7,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from agents.leaf_values import bound, describe_positions, make_leaf_value, shapes
+from agents.networks.leaf_value_files import load_leaf_value, save_leaf_value
 from agents.registry import make_agent
-from agents.search.leaf_values import (
-    bound,
-    describe_positions,
-    load_leaf_value,
-    make_leaf_value,
-    save_leaf_value,
-    shapes,
-)
 from experiments.training.leaf_value import Config, learn, play
 from samurai_env import make_variant
 from samurai_env.core.batch import batch_kernels

@@ -15,7 +15,7 @@ INTERNAL = {
     *(f"samurai_env.editors.{name}" for name in ("board_game", "card_game", "spirit")),
     *(f"samurai_env.{name}" for name in ("agents", "experiments", "source_folders", "display.palette")),
     *(f"samurai_env.{name}_v0" for name in ("samurai", "samurai_card", "samurai_spirit")),  # envs.modules makes them
-    *(f"agents.{name}" for name in ("old_names", "networks.dense", "networks.sampling")),
+    *(f"agents.{name}" for name in ("old_names", "networks.dense", "networks.sampling", "networks.weight_files")),
     *(f"agents.networks.maps.{name}" for name in ("compiled_layers", "numpy_graph", "products", "tables")),
     *(f"agents.networks.maps.{name}" for name in ("site_kernels", "embed_kernels", "score_kernels")),
     *(f"agents.networks.maps.{name}" for name in ("grid_tables", "grid_score_kernels")),

@@ -1,4 +1,4 @@
-"""What a learned value reads of a position (`agents.search.leaf_values`): a row of numbers for each seat.
+"""What a learned value reads of a position (`agents.leaf_values`): a row of numbers for each seat.
 
 They tell all that is on the table and in the hands, so they are for determinizations. The first columns are those of
 `games.standings`, expected figures those of the heuristic value.

@@ -2,18 +2,14 @@
 
 It reads all of a determinization, hands included: `kernels.value_features` writes a row of numbers for each seat. Two
 hidden layers, the same for all seats, give each a score; a softmax of the scores is the chance to win.
-`experiments.training.leaf_value` learns one from games; its file is a .safetensors file with a card beside it.
+`experiments.training.leaf_value` learns one from games, `agents.networks.leaf_value_files` reads it.
 """
 
 from functools import cache
-from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from msgspec import Meta
 
-from agents.networks.cards import WIDEST
-from agents.search.weight_files import Card, load_weights, save_weights
 from samurai_env.core.checks import checked_games
 from samurai_env.core.game import Game, Variant
 from samurai_env.core.jit import bind, jit
@@ -21,15 +17,6 @@ from samurai_env.core.jit import bind, jit
 # Bound to each game's kernels.
 value_features: Any = None
 heuristic_value: Any = None
-
-FORMAT = "samurai_env leaf value 1"
-Width = Annotated[int, Meta(ge=1, le=WIDEST)]
-
-
-class LeafValueCard(Card, frozen=True):
-    """The card of a leaf value: also the units of its two hidden layers."""
-
-    hidden: tuple[Width, Width]
 
 
 class LeafValue(NamedTuple):
@@ -80,22 +67,6 @@ def make_leaf_value(variant: Variant, tensors: dict[str, np.ndarray]) -> LeafVal
 def no_leaf_value() -> LeafValue:
     """What stands for no leaf value."""
     return LeafValue(*(np.zeros(shape, np.float32) for shape in ((0, 0), 0, (0, 0), 0, 0, (0, 0), 0, 0)))
-
-
-def save_leaf_value(variant: Variant, tensors: dict[str, np.ndarray], path: Path, notes: dict[str, Any]) -> None:
-    """Write a leaf value to `path` (.safetensors), in float16, and its card beside it."""
-    hidden = tensors["second"].shape
-    save_weights(path, tensors, format=FORMAT, variant=variant.spec, hidden=hidden, notes=notes)
-
-
-def load_leaf_value(path: Path, variant: Variant) -> LeafValue:
-    """Load a leaf value for a variant; arguments and errors as for `weight_files.load_weights`."""
-
-    def wanted(trained: Variant, card: LeafValueCard) -> dict[str, tuple[int, ...]]:
-        return shapes(trained, card.hidden)
-
-    _, tensors = load_weights(path, variant, "leaf value", FORMAT, LeafValueCard, wanted)
-    return make_leaf_value(variant, tensors)
 
 
 @jit
