@@ -28,6 +28,7 @@ mid_move: Any = None
 heuristic_policy: Any = None
 heuristic_value: Any = None
 action_features: Any = None
+value_features: Any = None
 observe: Any = None
 
 SEARCHERS = ["mcts:16", "flat_mc:2", "rollout:1", "greedy", "lookahead"]
@@ -39,7 +40,7 @@ WORDS = {
 }
 
 
-def play_on(states, decisions, scratch, words, others, scores, features, out, rng):
+def play_on(states, decisions, scratch, words, others, scores, features, rows, out, rng):
     """Make random decisions in every game and ask everything at each state; the number of games ended, or a fault."""
     ended = 0
     for i in range(states.shape[0]):
@@ -63,8 +64,9 @@ def play_on(states, decisions, scratch, words, others, scores, features, out, rn
                     return NOT_FINITE
             action_features(state, features)
             heuristic_value(state, out)
+            value_features(state, rows)
             for player in range(out.shape[0]):
-                if not np.isfinite(out[player]):
+                if not np.isfinite(out[player]) or not np.isfinite(rows[player].sum()):
                     return NOT_FINITE
             step(state, bits.pick(words, rng))
             if state.over:
@@ -83,8 +85,8 @@ def see(states, out):
 
 @jit
 def no_features(state, features):
-    """Stands in where a game has no action features."""
-    features[:, 0] = 0.0
+    """Stands in where a game has no action features, or none that a value could learn from."""
+    features[:, :] = 0.0
 
 
 @cache
@@ -93,7 +95,7 @@ def _bound(game: Game) -> tuple[Any, dict[str, Any]]:
     names = ("reset", "legal", "step", "returns", "potential", "determinize", "mid_move", "heuristic_policy")
     scope = {name: getattr(c, name) for name in names}
     scope |= {"heuristic_value": c.heuristic_value or no_heuristic_value}
-    scope |= {"action_features": c.action_features or no_features}
+    scope |= {"action_features": c.action_features or no_features, "value_features": c.value_features or no_features}
     seeing = {name: bind(see, f"{game.name}.{name}", {"observe": function}) for name, function in c.observe.items()}
     return bind(play_on, game.name, scope), seeing
 
@@ -124,6 +126,7 @@ def _play(variant: Variant, decisions: int, seed: int) -> Counter[str]:
         np.zeros(variant.num_actions),
         np.zeros((variant.num_actions, len(variant.game.action_features)), np.float32),
     )
+    rows = np.zeros((players, variant.game.value_columns), np.float32)
     searchers = [
         make_agent(spec, variant) for spec in SEARCHERS if spec != "lookahead" or variant.game.kernels.action_features
     ]
@@ -131,7 +134,7 @@ def _play(variant: Variant, decisions: int, seed: int) -> Counter[str]:
     limits = {name: variant.encoding(name).limits() for name in seeing}
     searched = decisions // 200  # they are a thousand times as slow
     while counts["decisions"] < decisions:
-        found = play_on_(states, stretch, scratch, words[0], words[1], scores, features, np.zeros(players), rng)
+        found = play_on_(states, stretch, scratch, words[0], words[1], scores, features, rows, np.zeros(players), rng)
         assert found >= 0, f"{WORDS[found]} in play({variant!r}, {decisions}, {seed})"
         counts["games"] += found
         counts["decisions"] += games * stretch
