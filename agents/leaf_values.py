@@ -50,9 +50,9 @@ def shapes(variant: Variant, hidden: tuple[int, int]) -> dict[str, tuple[int, ..
     Raises:
         ValueError: the game writes nothing that a value could learn from.
     """
-    columns = variant.game.value_columns
+    columns = len(variant.game.value_columns)
     if variant.game.kernels.value_features is None:
-        raise ValueError(f"{variant.game.title} has nothing that a value of leaves could be learned from")
+        raise ValueError(f"{variant.game.title} has no value features: no leaf value can be learned for it")
     one, two = hidden
     return dict(zip(WEIGHTS, ((columns, one), (one,), (one, two), (two,), (two,)), strict=True))
 
@@ -65,13 +65,13 @@ def make_leaf_value(variant: Variant, tensors: dict[str, np.ndarray]) -> LeafVal
 
 
 def no_leaf_value() -> LeafValue:
-    """What stands for no leaf value."""
+    """A leaf value without columns: searches then ask the heuristic value."""
     return LeafValue(*(np.zeros(shape, np.float32) for shape in ((0, 0), 0, (0, 0), 0, 0, (0, 0), 0, 0)))
 
 
 @jit
 def score(row, value):
-    """Score of a seat by its row of `value.features`."""
+    """Score of a seat (float32) by its row of `value.features` (float32 (columns,))."""
     hidden, more = value.hidden, value.more_hidden
     for unit in range(hidden.shape[0]):
         hidden[unit] = value.first_bias[unit]
@@ -144,7 +144,7 @@ def describe_positions(variant: Variant, states: np.ndarray) -> tuple[np.ndarray
     Returns:
         float32 (positions, players, columns), and expected returns, float64 (positions, players).
     """
-    features = np.zeros((len(states), variant.num_players, variant.game.value_columns), np.float32)
+    features = np.zeros((len(states), variant.num_players, len(variant.game.value_columns)), np.float32)
     guesses = np.zeros((len(states), variant.num_players))
     _describer(variant.game)(checked_games(states, variant.dtype), features, guesses)
     return features, guesses

@@ -103,7 +103,16 @@ def save_belief(belief: Belief, path: Path, notes: dict[str, Any]) -> None:
 
 
 def load_belief(path: Path, variant: Variant) -> Belief:
-    """Load a belief for a variant; arguments and errors as for `weight_files.load_weights`."""
+    """Load a belief for a variant; its game and number of players count, its options do not.
+
+    Args:
+        path: as for `weights_file`.
+        variant: what is played.
+
+    Raises:
+        FileNotFoundError: no such file, or no card beside it.
+        ValueError: a damaged or foreign file, or a belief about another game or number of players.
+    """
 
     def wanted(trained: Variant, card: BeliefCard) -> dict[str, tuple[int, ...]]:
         return shapes(trained, trained.encoding_name(card.encoding), card.hidden)

@@ -20,7 +20,7 @@ from torch import nn
 
 from agents.arena import play_to_end
 from agents.leaf_values import WEIGHTS, describe_positions, shapes
-from agents.networks.leaf_value_files import save_leaf_value
+from agents.networks.leaf_value_files import columns_digest, save_leaf_value
 from agents.registry import make_agent
 from agents.settings import Range
 from agents.spec import split_agent_specs
@@ -156,24 +156,24 @@ class Net(nn.Module):
     """The layers of a leaf value, in training; features are scaled to mean 0 and standard deviation 1."""
 
     mean: torch.Tensor
-    scale: torch.Tensor
+    scale: torch.Tensor  # 0 for what never changes: it is not read
 
     def __init__(self, variant: Variant, hidden: tuple[int, int], features: torch.Tensor) -> None:
         super().__init__()
         columns, (one, two) = shapes(variant, hidden)["first"][0], hidden
         rows = features[:: max(1, len(features) // 100_000)].float().flatten(0, 1)
         self.register_buffer("mean", rows.mean(0))
-        self.register_buffer("scale", rows.std(0) + 1e-3)
+        self.register_buffer("scale", torch.where(rows.std(0) > 0, 1 / rows.std(0), 0.0))
         self.first, self.second, self.third = nn.Linear(columns, one), nn.Linear(one, two), nn.Linear(two, 1, False)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Logarithms of the chances to win, float32 (batch, players); `features` (batch, players, columns)."""
-        rows = (features.float() - self.mean) / self.scale
+        rows = (features.float() - self.mean) * self.scale
         return self.third(self.second(self.first(rows).relu()).relu()).squeeze(-1).log_softmax(-1)
 
     def tensors(self) -> dict[str, np.ndarray]:
         """The tensors of a leaf value, the scaling in the first layer."""
-        first = self.first.weight / self.scale
+        first = self.first.weight * self.scale
         bias = self.first.bias - first @ self.mean
         found = (first.T, bias, self.second.weight.T, self.second.bias, self.third.weight[0])
         return {name: tensor.detach().contiguous().numpy().copy() for name, tensor in zip(WEIGHTS, found, strict=True)}
@@ -236,7 +236,7 @@ def learn(config: Config, console: Console) -> Path:
         make_agent(name, variant)
     config.run.mkdir(parents=True, exist_ok=True)
     made = f"{variant.spec}; {' '.join(config.agents)}; share {config.share:g}; random {config.random:g}; "
-    made += f"seed {config.seed}"
+    made += f"seed {config.seed}; columns {columns_digest(variant.game)}"
     tasks: list[Task] = [
         (variant.spec, config.agents, config.share, config.random, part, config.seed)
         for part in range(-(-config.deals // DEALS))
@@ -249,7 +249,7 @@ def learn(config: Config, console: Console) -> Path:
     guessed = float(log_likelihood(held_out.guessed.clamp(min=1e-6).log(), held_out.won).mean())
     console.print(
         f"{len(held_out):,} positions held out: mean log-likelihood of the winners {found:.4f}, by the heuristic value "
-        f"{guessed:.4f}, if all win alike {-np.log(variant.num_players):.4f}"
+        f"{guessed:.4f}, if all are equally likely to win {-np.log(variant.num_players):.4f}"
     )
     notes = parts.notes(
         "experiments.training.leaf_value",

@@ -82,7 +82,7 @@ class Kernels:
         observe: by encoding: `(state, seat, out)`: write the seat's observation (int8).
         heuristic_value: `(state, out)`: write each seat's estimated return (float64), for a state that is not over.
         value_features: `(state, out)`: write what a learned value reads of each seat, hidden things included (float32
-            (players, `Game.value_columns`)); None if no value can be learned.
+            (players, columns)); None if no value can be learned.
         heuristic_policy: `(state, logits)`: write the logit of each legal action (float64), higher is better.
         tuned_policy: as `heuristic_policy`, with weights tuned for the number of players; None if there are none.
         action_features: `(state, features)`: write the columns of `Game.action_features` for each legal action
@@ -169,7 +169,8 @@ class Game:
             a state contradicts that; only forged states do.
         action_features: the columns that networks read of each legal action; column 0 is a logit, higher is better.
             `kernels.action_features` writes them; without it the only column is the heuristic policy's logit.
-        value_columns: how many numbers a learned value reads of each seat; `kernels.value_features` writes them.
+        value_columns: names of the numbers that a learned value reads of each seat; `kernels.value_features` writes
+            them.
         graph: number of players -> the map as a graph, by blocks of the default encoding; None without a map.
         presets: by name: options that a rulebook names together.
     """
@@ -196,7 +197,7 @@ class Game:
     describe_results: Callable[[np.ndarray], dict[str, np.ndarray]] = no_results
     broken_invariants: Callable[[np.ndarray], Iterable[tuple[str, np.ndarray]]] = no_invariants
     action_features: tuple[str, ...] = ("logit of the heuristic policy",)
-    value_columns: int = 0
+    value_columns: tuple[str, ...] = ()
     graph: Callable[[int], Graph] | None = None
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 

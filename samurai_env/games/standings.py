@@ -18,7 +18,33 @@ LEADS, ALL_TAKEN, ALL_EXPECTED = 21, 22, 23
 OPEN, CLASS_COLUMNS, CLASSES = 24, 5, 4
 # Turns until the seat is to move, one of four columns.
 TURN = OPEN + CLASS_COLUMNS * CLASSES
-COLUMNS = TURN + 4
+# Of a hand, after the kinds of tile or card: all that are left; by kind of piece the strength left, in hand, and of the
+# strongest in hand.
+HAND_COLUMNS = 10
+
+
+def by_kind(*names: str) -> tuple[str, ...]:
+    """Names of columns that there are for each kind of piece."""
+    return tuple(f"{name}, kind {kind}" for name in names for kind in range(3))
+
+
+def hand_columns(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of the columns of `write_hand`, by the names of the kinds of tile or card."""
+    strengths = by_kind("strength left", "strength in hand", "strongest in hand")
+    return (*(f"{kind} in hand" for kind in kinds), "left", *strengths)
+
+
+def _open_columns(soon: int) -> tuple[str, ...]:
+    shared = f"open in class {soon}, expected", f"open in class {soon}, shared lead"
+    return (shared[0], *by_kind(f"open in class {soon}, sole lead"), shared[1])
+
+
+COLUMNS = (
+    *by_kind("taken", "lead", "next lead", "expected", "expected lead", "next expected lead", "ahead"),
+    *("kinds ahead in", "all taken", "all expected"),
+    *(name for soon in range(CLASSES) for name in _open_columns(soon)),
+    *(f"to move in {turns}" for turns in range(4)),
+)
 
 
 @inlined
@@ -27,11 +53,12 @@ def write_open(influences, weights, kind, soon, rate, out):
 
     Args:
         influences: int64 (n,), of each seat on the piece.
-        weights: float32, by influence less than the strongest: a seat's weight in the share of the piece.
+        weights: float32 (at least largest influence + 1,), by influence less than the strongest: a seat's weight in
+            the share of the piece.
         kind: of the piece.
         soon: its class.
         rate: the share of such pieces that a seat takes in the end.
-        out: rows (n, columns).
+        out: float32 (n, columns), the rows.
     """
     best, leaders, total, column = np.int64(0), 0, np.float32(0.0), OPEN + CLASS_COLUMNS * soon
     for seat in range(out.shape[0]):
@@ -84,12 +111,12 @@ def write_hand(hand, unseen, strength, strongest, first, row):
     """Write a seat's hand and what it has left, from column `first` on.
 
     Args:
-        hand: by kind of tile or card, how many are in the hand.
-        unseen: the same of hand and supply together.
-        strength: (kinds, 3), by kind of piece.
+        hand: int8 (kinds,), by kind of tile or card, how many are in the hand.
+        unseen: int8 (kinds,), the same of hand and supply together.
+        strength: int8 (kinds, 3), by kind of piece.
         strongest: the same, 0 for those that do not count as the strongest.
-        first: the column of the first kind; `HAND_COLUMNS` more than kinds follow.
-        row: out.
+        first: the column of the first kind of kinds + `HAND_COLUMNS`.
+        row: float32 (columns,), out.
     """
     left = first + hand.shape[0]
     for kind in range(hand.shape[0]):
@@ -101,6 +128,3 @@ def write_hand(hand, unseen, strength, strongest, first, row):
             row[left + 4 + piece] += held * np.float32(strength[kind, piece]) * np.float32(0.25)
             if held > np.float32(0.0):
                 row[left + 7 + piece] = max(row[left + 7 + piece], np.float32(strongest[kind, piece]) * np.float32(0.5))
-
-
-HAND_COLUMNS = 10  # tiles left; by kind of piece strength left, in hand, of the strongest in hand

@@ -7,16 +7,19 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from agents.leaf_values import bound, describe_positions, make_leaf_value, shapes
+from agents.leaf_values import LeafValue, bound, describe_positions, make_leaf_value, shapes
 from agents.networks.leaf_value_files import load_leaf_value, save_leaf_value
 from agents.registry import make_agent
-from experiments.training.leaf_value import Config, learn, play
+from experiments.common.array_files import load_arrays
+from experiments.training.leaf_value import FORMS, Config, learn, play
 from samurai_env import make_variant
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.game import Variant
 from samurai_env.games import standings
 from samurai_env.games.board.heuristics.value import expect_figures
+from samurai_env.games.board.rules import tiles as board_tiles
 from samurai_env.games.card.heuristics.value import expect_stones
+from samurai_env.games.card.rules import cards
 from tests.agents.test_agents import positions
 
 TABLES = [("samurai", 2), ("samurai", 4), ("samurai_card", 3)]
@@ -31,17 +34,26 @@ def random_weights(variant: Variant, seed: int = 1) -> dict[str, np.ndarray]:
     }
 
 
+def mean_log_likelihood(value: LeafValue, positions: dict[str, np.ndarray]) -> float:
+    """Of the winners, by plain NumPy."""
+    hidden = np.maximum(positions["features"].astype(np.float32) @ value.first + value.first_bias, 0)
+    scores = np.maximum(hidden @ value.second + value.second_bias, 0) @ value.third
+    chances = np.exp(scores - scores.max(1, keepdims=True))
+    return float((positions["won"] * np.log(chances / chances.sum(1, keepdims=True))).sum(1).mean())
+
+
 @pytest.mark.parametrize(("game", "players"), TABLES)
 def test_features_tell_who_stands_how(game: str, players: int) -> None:
     variant = make_variant(game, players)
     states = positions(variant, 40, 60)
     features, guesses = describe_positions(variant, states)
-    assert features.shape == (40, players, variant.game.value_columns)
+    assert features.shape == (40, players, len(variant.game.value_columns))
     assert np.isfinite(features).all()
     assert guesses.sum(1) == pytest.approx(np.zeros(40), abs=1e-9)
     taken = states[FIGURES[game]].astype(np.float32)
     assert (features[:, :, standings.TAKEN : standings.TAKEN + 3] == taken).all()
-    rotated = np.roll(np.eye(4)[:players, :4], 0, axis=0)
+    names = variant.game.value_columns
+    first_in_hand = next(column for column, name in enumerate(names) if name.endswith(" in hand"))
     for i in range(40):
         expected = np.zeros((players, 3))
         (expect_figures if game == "samurai" else expect_stones)(states[i], expected)
@@ -52,10 +64,25 @@ def test_features_tell_who_stands_how(game: str, players: int) -> None:
             assert (row[standings.LEAD : standings.LEAD + 3] == taken[i, seat] - others.max(0)).all()
             assert row[standings.LEADS] == (row[standings.EXPECTED_LEAD : standings.EXPECTED_LEAD + 3] > 0).sum()
             turn = row[standings.TURN : standings.TURN + 4]
-            assert (turn == rotated[(seat - int(states["seat"][i])) % players]).all()
+            assert (turn == np.eye(4)[(seat - int(states["seat"][i])) % players]).all()
             hand = states["hand"][i, seat]
-            assert any((row[k : k + len(hand)] == hand).all() for k in range(len(row) - len(hand) + 1))
+            assert (row[first_in_hand : first_in_hand + len(hand)] == hand).all()
     assert len(np.unique(features, axis=0)) == 40
+
+
+@pytest.mark.parametrize(("game", "chosen"), [("samurai", "tile"), ("samurai_card", "card")])
+def test_features_tell_what_has_been_chosen_and_not_placed(game: str, chosen: str) -> None:
+    variant = make_variant(game, 2)
+    states = positions(variant, 200, 40)
+    placing = states[states[chosen] >= 0]
+    assert len(placing) > 20
+    names, seats = variant.game.value_columns, placing["seat"].astype(int)
+    first = names.index(f"strength of the chosen {chosen}, kind 0")
+    rows = describe_positions(variant, placing)[0][np.arange(len(placing)), seats, first : first + 3]
+    strength = board_tiles.STRENGTH if game == "samurai" else cards.STRENGTH
+    assert (rows == strength[placing[chosen]]).all()
+    idle = states[states[chosen] < 0]
+    assert (describe_positions(variant, idle)[0][:, :, first : first + 3] == 0).all()
 
 
 @pytest.mark.parametrize(("game", "players"), TABLES)
@@ -125,6 +152,7 @@ def test_files_that_are_no_leaf_value_for_this_game(tmp_path) -> None:
         ({"hidden": [8]}, "describes no leaf value"),
         ({"variant": "chess"}, "describes no leaf value"),
         ({"variant": "samurai_spirit players=2"}, "describes no leaf value"),
+        ({"columns": "0123456789abcdef"}, "it reads columns '0123456789abcdef', this version writes"),
         ({"format": "other"}, "is not the card of a leaf value"),
     ):
         path.with_suffix(".json").write_text(json.dumps(card | change))
@@ -144,7 +172,7 @@ def test_settings_that_do_not_go_together() -> None:
         make_agent("puct:10,net=weights/samurai-2,value=x", board)
     with pytest.raises(FileNotFoundError, match="there is no leaf value at nowhere"):
         make_agent("mcts:10,value=nowhere", board)
-    with pytest.raises(ValueError, match="has nothing that a value of leaves could be learned from"):
+    with pytest.raises(ValueError, match="has no value features"):
         learn(Config(game=spirit.spec), Console(quiet=True))
 
 
@@ -156,20 +184,21 @@ def test_learning_knows_more_than_the_heuristic_value_and_resumes(tmp_path, caps
         float(text.split(f"{words} ")[1].split(",")[0]) for words in ("of the winners", "heuristic value")
     )
     assert found > guessed > -np.log(3)
+    value, held_out = (
+        load_leaf_value(path, make_variant("samurai", 3)),
+        load_arrays(tmp_path / "positions-00000.npz", FORMS),
+    )
+    assert mean_log_likelihood(value, held_out) == pytest.approx(found, abs=2e-3)
     (tmp_path / "positions-00001.npz").unlink()
     assert learn(config, Console(quiet=True)).read_bytes() == first
-    load_leaf_value(path, make_variant("samurai", 3))
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in Path("weights/leaf_values").glob("*.safetensors")))
+@pytest.mark.parametrize("name", [f"{game}-{players}" for game in FIGURES for players in (2, 3, 4)])
 def test_a_shipped_leaf_value_knows_more_than_the_heuristic_value(name: str) -> None:
     game, players = name.split("-")
     variant = make_variant(game, int(players))
     agents = ("greedy_tuned",) if variant.game.kernels.tuned_policy else ("greedy",)
     found = play((variant.spec, agents, 0.05, 0.03, 0, 99))
     value = load_leaf_value(Path("weights/leaf_values") / name, variant)
-    hidden = np.maximum(found["features"].astype(np.float32) @ value.first + value.first_bias, 0)
-    scores = np.maximum(hidden @ value.second + value.second_bias, 0) @ value.third
-    chances = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
-    known, guessed = (-(found["won"] * np.log(each)).sum(1).mean() for each in (chances, found["guessed"]))
-    assert known < guessed - 0.01
+    guessed = (found["won"] * np.log(found["guessed"])).sum(1).mean()
+    assert mean_log_likelihood(value, found) > guessed + 0.01

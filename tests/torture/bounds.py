@@ -126,7 +126,7 @@ def _play(variant: Variant, decisions: int, seed: int) -> Counter[str]:
         np.zeros(variant.num_actions),
         np.zeros((variant.num_actions, len(variant.game.action_features)), np.float32),
     )
-    rows = np.zeros((players, variant.game.value_columns), np.float32)
+    rows = np.zeros((players, len(variant.game.value_columns)), np.float32)
     searchers = [
         make_agent(spec, variant) for spec in SEARCHERS if spec != "lookahead" or variant.game.kernels.action_features
     ]

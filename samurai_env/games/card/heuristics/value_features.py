@@ -10,15 +10,23 @@ from samurai_env.core.jit import jit, scratch
 from samurai_env.games import standings
 from samurai_env.games.card.heuristics.policy import free_sides
 from samurai_env.games.card.heuristics.value import CAPTURE_RATE, INVERSE_TEMPERATURE
-from samurai_env.games.card.rules.cards import KINDS, STRENGTH
+from samurai_env.games.card.rules.cards import KIND_NAMES, KINDS, STRENGTH
 from samurai_env.games.card.rules.scoring import influences, surrounded
 from samurai_env.games.card.state import PHASES
 
-# Village cards not laid, cards; of the seat to move: what it decides.
-VILLAGES_LEFT = standings.COLUMNS
+# Village cards not laid, cards; of the seat to move: what it decides, strength of the card that it has chosen and not
+# laid, by shape.
+VILLAGES_LEFT = len(standings.COLUMNS)
 HAND = VILLAGES_LEFT + 1
 PHASE = HAND + KINDS + standings.HAND_COLUMNS
-COLUMNS = PHASE + len(PHASES)
+CHOSEN = PHASE + len(PHASES)
+COLUMNS = (
+    *standings.COLUMNS,
+    "village cards left",
+    *standings.hand_columns(tuple(f"{name} {value}" for name, value in KIND_NAMES)),
+    *(f"decides on a {phase}" for phase in PHASES),
+    *standings.by_kind("strength of the chosen card"),
+)
 
 # By free sides, and influence less than that of the strongest: the weight of a seat in the softmax.
 WEIGHT = np.exp(-INVERSE_TEMPERATURE[:, None] * np.arange(256)).astype(np.float32)
@@ -26,7 +34,7 @@ WEIGHT = np.exp(-INVERSE_TEMPERATURE[:, None] * np.arange(256)).astype(np.float3
 
 @jit
 def value_features(state, out):
-    """Write what a learned value reads of each seat (float32 (n, COLUMNS))."""
+    """Write what a learned value reads of each seat (float32 (n, columns))."""
     n = state.hand.shape[0]
     by_seat = scratch(4, np.int64)
     out[:, :] = np.float32(0.0)
@@ -51,3 +59,6 @@ def value_features(state, out):
         out[seat, VILLAGES_LEFT] = state.village_stack.shape[0] - state.villages
         standings.write_hand(state.hand[seat], state.unseen[seat], STRENGTH, STRENGTH, HAND, out[seat])
     out[state.seat, PHASE + state.phase] = np.float32(1.0)
+    if state.card >= 0:
+        for shape in range(3):
+            out[state.seat, CHOSEN + shape] = STRENGTH[state.card, shape]
