@@ -22,6 +22,7 @@ from agents.search.tree import (
     add_child,
     backup,
     init_roots,
+    is_decided,
     new_result,
     new_trees,
     read_roots,
@@ -100,6 +101,7 @@ class MCTSConfig:
             raise ValueError("tuned=1 has no effect here: it needs a finite prior_temperature or heuristic rollouts")
 
 
+CHECK = 64  # simulations between two looks whether the choice can still change
 NO_VALUE = leaf_values.no_leaf_value()
 # Flat Monte Carlo: every action is tried, every game played to the end by the heuristic policy.
 FLAT = MCTSConfig(prior_temperature=np.inf, rollout_depth=-1, rollout_greedy=1.0, tree_depth=1)
@@ -199,9 +201,23 @@ def simulate(state, nodes, used, params, work, rng):
     return used
 
 
-def search(states, keys, odds, params, work, actions, visits, values):
-    """Search each game and write its `SearchResult`; `odds` (games, players, kinds) are those of `beliefs.Belief`."""
+def search(states, keys, odds, params, work, choose_only, actions, visits, values):
+    """Search each game and write its `SearchResult`.
+
+    Args:
+        states: states (games,).
+        keys: uint64 (games,).
+        odds: float64 (games, players, kinds), of `beliefs.Belief`.
+        params: `SearchParams`.
+        work: `Workspace`.
+        choose_only: end a search once the most visited action cannot change: the actions are the same, visits and
+            values those until then.
+        actions: of the `SearchResult`, out, as the next two.
+        visits: see there.
+        values: see there.
+    """
     rng, trees, scratch = np.zeros(1, np.uint64), max(1, params.determinizations), work.states
+    simulations = params.simulations // trees
     total_visits, total_values = np.zeros_like(visits[0]), np.zeros_like(values[0])
     for i in range(states.shape[0]):
         seat = states[i].seat
@@ -214,7 +230,10 @@ def search(states, keys, odds, params, work, actions, visits, values):
             scratch[1] = states[i]
             if params.determinizations > 0:
                 redeal(scratch[1], seat, odds[i], rng)
-            for _ in range(params.simulations // trees):
+            for number in range(simulations):
+                looks = choose_only and trees == 1 and number % CHECK == 0
+                if looks and is_decided(work.nodes[0], simulations - number):
+                    break
                 scratch[0] = scratch[1]
                 if params.determinizations == 0 and not params.cheating:
                     redeal(scratch[0], seat, odds[i], rng)
@@ -279,10 +298,13 @@ class MCTSAgent:
 
     def search(self, states: np.ndarray, keys: np.ndarray) -> SearchResult:
         """Search each game; arguments and errors as for `act`, fields of the result in `SearchResult`."""
+        return self._find(states, keys, choose_only=False)
+
+    def _find(self, states: np.ndarray, keys: np.ndarray, choose_only: bool) -> SearchResult:
         states = checked_games(states, self._variant.dtype)
         result = new_result(len(states), self._variant)
         odds = self._belief.odds(states) if self._belief else beliefs.no_odds(states, self._variant)
-        self._search(states, checked_keys(keys, len(states)), odds, self._params, self._work, *result)
+        self._search(states, checked_keys(keys, len(states)), odds, self._params, self._work, choose_only, *result)
         return result
 
     def analyse(self, states: np.ndarray, keys: np.ndarray) -> RootActions:
@@ -299,7 +321,7 @@ class MCTSAgent:
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `samurai_env.agent_api.Agent.act`."""
-        return self.search(states, keys).actions
+        return self._find(states, keys, choose_only=True).actions
 
 
 def make(variant: Variant, spec: AgentSpec) -> MCTSAgent:

@@ -194,6 +194,20 @@ def add_child(nodes, index, used, action):
 
 
 @jit
+def is_decided(nodes, left):
+    """Whether the most visited action at the root stays that, whatever the `left` more simulations visit."""
+    most, second, child = 0, 0, nodes[0].child
+    while child >= 0:
+        visits = np.int64(nodes[child].visits)
+        if visits > most:
+            most, second = visits, most
+        elif visits > second:
+            second = visits
+        child = nodes[child].sibling
+    return most - second > left
+
+
+@jit
 def read_roots(trees, actions, visits, values):
     """Write the `SearchResult` of trees (games, nodes)."""
     for i in range(trees.shape[0]):
