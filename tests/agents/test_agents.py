@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from agents import rollouts
+from agents.leaf_values import no_leaf_value
 from agents.networks.config import NetworkConfig
 from agents.networks.files import load_network, save_network
 from agents.networks.network import PolicyValueNet
@@ -151,7 +152,7 @@ def test_rollouts_are_mixed_into_what_a_network_expects(variant, saved):
         rng = keys[i : i + 1].copy()
         kernels.determinize_one(ends, i, ends["seat"][i], rng)
         scores = np.zeros(variant.num_actions)
-        rollouts.bound(variant.game)(ends[i], 5, 1.0, words, scores, played[i], rng)
+        rollouts.bound(variant.game)(ends[i], 5, 1.0, words, scores, played[i], rng, no_leaf_value())
     network = root("puct:1,net=NET")
     assert np.allclose(root("puct:1,net=NET,rollout_weight=1,rollout_depth=5"), played, atol=1e-6)
     assert np.allclose(
@@ -430,7 +431,7 @@ def test_the_rollout_agent_plays_games_of_the_heuristic_policy(variant):
         for action in np.flatnonzero(mask):
             end = dealt.copy()
             batched.step_all(end, np.array([action]))
-            rollouts.bound(variant.game)(end[0], -1, 1.0, words[1], scores, out, rng.copy())
+            rollouts.bound(variant.game)(end[0], -1, 1.0, words[1], scores, out, rng.copy(), no_leaf_value())
             expected[action] += out[seat] / 2
             kernels.potential(end[0], out)
             others = (out.sum() - out[seat]) / max(1, variant.num_players - 1)
