@@ -25,11 +25,11 @@ from agents.settings import Range
 from agents.spec import split_agent_specs
 from experiments.common import parts
 from experiments.common.array_files import load_arrays
-from experiments.common.cli import GameSpec, progress_bar, run_program
+from experiments.common.cli import GameSpec, run_program
 from experiments.common.ranges import Count, Seed, check_ranges
 from experiments.common.tasks import WorkerSettings
+from experiments.training.supervised import Recorder, fit
 from samurai_env import parse_variant
-from samurai_env.agent_api import Agent
 from samurai_env.core.game import Variant
 from samurai_env.game_batch import GameBatch
 
@@ -73,25 +73,6 @@ class Config(WorkerSettings):
 Task = tuple[str, str, tuple[str, ...], float, int, int]  # spec, encoding, agents, share, part, seed
 
 
-class Watched:
-    """Plays as an agent, and keeps a share of the positions that it decides in.
-
-    Args:
-        agent: who plays.
-        share: of the positions.
-        rng: chooses them.
-        kept: states (decisions,), added here.
-    """
-
-    def __init__(self, agent: Agent, share: float, rng: np.random.Generator, kept: list[np.ndarray]) -> None:
-        self.agent, self.share, self.rng, self.kept = agent, share, rng, kept
-
-    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `samurai_env.agent_api.Agent.act`."""
-        self.kept.append(states[self.rng.random(len(states)) < self.share])
-        return self.agent.act(states, keys)
-
-
 def play(task: Task) -> dict[str, np.ndarray]:
     """Worker: decisions of some deals.
 
@@ -102,7 +83,7 @@ def play(task: Task) -> dict[str, np.ndarray]:
     """
     spec, encoding, names, share, part, seed = task
     variant, rng, kept = parse_variant(spec), np.random.default_rng((seed, part)), list[np.ndarray]()
-    agents = [Watched(make_agent(name, variant), share, rng, kept) for name in names]
+    agents = [Recorder(make_agent(name, variant), share, rng, kept) for name in names]
     seating = rng.integers(len(agents), size=(DEALS, variant.num_players))
     play_to_end(variant, agents, seating, rng.integers(2**62, size=DEALS))
     states = np.concatenate(kept)
@@ -191,32 +172,6 @@ def judged(net: Net, positions: Positions, size: int) -> tuple[float, float]:
     return by_net / positions.hands[..., 0].numel(), alike / positions.hands[..., 0].numel()
 
 
-def fit(net: Net, config: Config, learned: Positions, held_out: Positions, console: Console) -> tuple[float, float]:
-    """Fit the network, and leave it as it was after its best epoch; `judged` then says this of the games held out."""
-    optimizer = torch.optim.AdamW(net.parameters(), config.learning_rate, weight_decay=0.01)
-    steps = config.epochs * -(-len(learned) // config.minibatch_size)
-    pace = torch.optim.lr_scheduler.OneCycleLR(optimizer, config.learning_rate, steps)
-    shuffler = torch.Generator().manual_seed(config.seed)
-    best, kept, done = judged(net, held_out, config.minibatch_size), {}, 0
-    with progress_bar(console, "gradient steps", steps) as bar:
-        for _ in range(config.epochs):
-            for rows in torch.randperm(len(learned), generator=shuffler).split(config.minibatch_size):
-                logits = net(learned.observations[rows])
-                loss = -log_likelihood(logits, learned.hands[rows], learned.unseen[rows]).mean()
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                pace.step()
-                done += 1
-                bar(done, f"log-likelihood {-loss.item():.3f}, held out {best[0]:.3f}")
-            found = judged(net, held_out, config.minibatch_size)
-            if found[0] > best[0]:
-                best, kept = found, {name: tensor.clone() for name, tensor in net.state_dict().items()}
-    if kept:
-        net.load_state_dict(kept)
-    return best
-
-
 def learn(config: Config, console: Console) -> Belief:
     """Play, fit, write.
 
@@ -243,7 +198,12 @@ def learn(config: Config, console: Console) -> Belief:
     files = parts.gather(play, tasks, DEALS, config.run, made, config, console)
     learned = Positions([file for number, file in enumerate(files) if number % HELD_OUT])
     held_out = Positions(files[::HELD_OUT])
-    by_net, alike = fit(net, config, learned, held_out, console)
+
+    def likelihood(rows: torch.Tensor) -> torch.Tensor:
+        return log_likelihood(net(learned.observations[rows]), learned.hands[rows], learned.unseen[rows]).mean()
+
+    fit(net, config, len(learned), likelihood, lambda: judged(net, held_out, config.minibatch_size)[0], console)
+    by_net, alike = judged(net, held_out, config.minibatch_size)
     console.print(
         f"{len(held_out):,} positions held out: mean log-likelihood of a hand {by_net:.3f}, of equally likely hands "
         f"{alike:.3f}"

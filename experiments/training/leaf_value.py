@@ -26,11 +26,11 @@ from agents.settings import Range
 from agents.spec import split_agent_specs
 from experiments.common import parts
 from experiments.common.array_files import load_arrays
-from experiments.common.cli import GameSpec, progress_bar, run_program
+from experiments.common.cli import GameSpec, run_program
 from experiments.common.ranges import Count, Seed, check_ranges
 from experiments.common.tasks import WorkerSettings
+from experiments.training.supervised import Recorder, fit
 from samurai_env import parse_variant
-from samurai_env.agent_api import Agent
 from samurai_env.core.game import Variant
 from samurai_env.game_batch import GameBatch
 
@@ -79,41 +79,6 @@ def shares(returns: np.ndarray) -> np.ndarray:
     return (returns * (players - 1) + 1) / players
 
 
-class Watched:
-    """Plays as an agent, a few decisions at random, and keeps a share of the positions.
-
-    Args:
-        agent: who plays.
-        uniform: who decides at random.
-        share: of the positions.
-        random: share of the decisions.
-        rng: draws.
-        kept: states (decisions,), added here.
-    """
-
-    def __init__(
-        self,
-        agent: Agent,
-        uniform: Agent,
-        share: float,
-        random: float,
-        rng: np.random.Generator,
-        kept: list[np.ndarray],
-    ) -> None:
-        self.agent, self.uniform, self.share, self.random, self.rng, self.kept = (
-            agent, uniform, share, random, rng, kept
-        )  # fmt: skip
-
-    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `samurai_env.agent_api.Agent.act`."""
-        self.kept.append(states[self.rng.random(len(states)) < self.share])
-        strays = self.rng.random(len(states)) < self.random
-        actions = self.agent.act(states, keys)
-        if strays.any():
-            actions[strays] = self.uniform.act(states[strays], keys[strays])
-        return actions
-
-
 def play(task: Task) -> dict[str, np.ndarray]:
     """Worker: positions of some deals.
 
@@ -125,7 +90,7 @@ def play(task: Task) -> dict[str, np.ndarray]:
     spec, names, share, random, part, seed = task
     variant, rng, kept = parse_variant(spec), np.random.default_rng((seed, part)), list[np.ndarray]()
     uniform = make_agent("random", variant)
-    agents = [Watched(make_agent(name, variant), uniform, share, random, rng, kept) for name in names]
+    agents = [Recorder(make_agent(name, variant), share, rng, kept, uniform, random) for name in names]
     seating = rng.integers(len(agents), size=(DEALS, variant.num_players))
     ended = play_to_end(variant, agents, seating, rng.integers(2**62, size=DEALS))
     ended.sort(order="seed")
@@ -184,38 +149,16 @@ def log_likelihood(log_chances: torch.Tensor, won: torch.Tensor) -> torch.Tensor
     return (won * log_chances).sum(-1)
 
 
+def mean_log_likelihood(net: Net, positions: Positions, rows: torch.Tensor) -> torch.Tensor:
+    """Of the winners of the positions of these rows, with gradients."""
+    return log_likelihood(net(positions.features[rows]), positions.won[rows]).mean()
+
+
 @torch.no_grad()
 def judged(net: Net, positions: Positions, size: int) -> float:
-    """Mean log-likelihood of the winners by the network."""
-    total = 0.0
-    for rows in torch.arange(len(positions)).split(size):
-        total += float(log_likelihood(net(positions.features[rows]), positions.won[rows]).sum())
-    return total / len(positions)
-
-
-def fit(net: Net, config: Config, learned: Positions, held_out: Positions, console: Console) -> float:
-    """Fit the network, and leave it as it was after its best epoch; `judged` then says this of the games held out."""
-    optimizer = torch.optim.AdamW(net.parameters(), config.learning_rate, weight_decay=0.01)
-    steps = config.epochs * -(-len(learned) // config.minibatch_size)
-    pace = torch.optim.lr_scheduler.OneCycleLR(optimizer, config.learning_rate, steps)
-    shuffler = torch.Generator().manual_seed(config.seed)
-    best, kept, done = judged(net, held_out, config.minibatch_size), {}, 0
-    with progress_bar(console, "gradient steps", steps) as bar:
-        for _ in range(config.epochs):
-            for rows in torch.randperm(len(learned), generator=shuffler).split(config.minibatch_size):
-                loss = -log_likelihood(net(learned.features[rows]), learned.won[rows]).mean()
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                pace.step()
-                done += 1
-                bar(done, f"log-likelihood {-loss.item():.3f}, held out {best:.3f}")
-            found = judged(net, held_out, config.minibatch_size)
-            if found > best:
-                best, kept = found, {name: tensor.clone() for name, tensor in net.state_dict().items()}
-    if kept:
-        net.load_state_dict(kept)
-    return best
+    """Mean log-likelihood of the winners by the network, so many positions at a time."""
+    rows = torch.arange(len(positions)).split(size)
+    return sum(float(mean_log_likelihood(net, positions, part)) * len(part) for part in rows) / len(positions)
 
 
 def learn(config: Config, console: Console) -> Path:
@@ -245,7 +188,14 @@ def learn(config: Config, console: Console) -> Path:
     learned = Positions([file for number, file in enumerate(files) if number % HELD_OUT])
     held_out = Positions(files[::HELD_OUT])
     net = Net(variant, config.hidden, learned.features)
-    found = fit(net, config, learned, held_out, console)
+    found = fit(
+        net,
+        config,
+        len(learned),
+        lambda rows: mean_log_likelihood(net, learned, rows),
+        lambda: judged(net, held_out, config.minibatch_size),
+        console,
+    )
     guessed = float(log_likelihood(held_out.guessed.clamp(min=1e-6).log(), held_out.won).mean())
     console.print(
         f"{len(held_out):,} positions held out: mean log-likelihood of the winners {found:.4f}, by the heuristic value "

@@ -1,0 +1,100 @@
+"""Learning from recorded positions: who plays is watched, a small network is fitted, its best epoch kept."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+import torch
+from rich.console import Console
+from torch import nn
+
+from experiments.common.cli import progress_bar
+from samurai_env.agent_api import Agent
+
+
+class Recorder:
+    """Plays as an agent, and keeps a share of the positions that it decides in.
+
+    Args:
+        agent: who plays.
+        share: of the positions.
+        rng: chooses them, and the decisions at random.
+        kept: states (decisions,), added here.
+        uniform: who decides at random, where that is asked for.
+        random: share of the decisions at random.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        share: float,
+        rng: np.random.Generator,
+        kept: list[np.ndarray],
+        uniform: Agent | None = None,
+        random: float = 0.0,
+    ) -> None:
+        self.agent, self.share, self.rng, self.kept = agent, share, rng, kept
+        self.uniform, self.random = uniform, random
+
+    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        """See `samurai_env.agent_api.Agent.act`."""
+        self.kept.append(states[self.rng.random(len(states)) < self.share])
+        actions = self.agent.act(states, keys)
+        if self.uniform is not None:
+            strays = self.rng.random(len(states)) < self.random
+            if strays.any():
+                actions[strays] = self.uniform.act(states[strays], keys[strays])
+        return actions
+
+
+class FitSettings(Protocol):
+    """What `fit` reads of a run's settings."""
+
+    epochs: int
+    minibatch_size: int
+    learning_rate: float
+    seed: int
+
+
+def fit(
+    net: nn.Module,
+    config: FitSettings,
+    positions: int,
+    log_likelihood: Callable[[torch.Tensor], torch.Tensor],
+    held_out: Callable[[], float],
+    console: Console,
+) -> float:
+    """Maximise a likelihood with AdamW, and leave the network as it was after its best epoch.
+
+    Args:
+        net: what is fitted.
+        config: how.
+        positions: how many there are to learn from.
+        log_likelihood: mean over the positions of these rows (int64), with gradients.
+        held_out: mean over positions that are not learned from.
+        console: where progress is shown.
+
+    Returns:
+        What `held_out` says then.
+    """
+    optimizer = torch.optim.AdamW(net.parameters(), config.learning_rate, weight_decay=0.01)
+    steps = config.epochs * -(-positions // config.minibatch_size)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, config.learning_rate, steps)
+    shuffler = torch.Generator().manual_seed(config.seed)
+    best, kept, done = held_out(), {}, 0
+    with progress_bar(console, "gradient steps", steps) as bar:
+        for _ in range(config.epochs):
+            for rows in torch.randperm(positions, generator=shuffler).split(config.minibatch_size):
+                loss = -log_likelihood(rows)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                schedule.step()
+                done += 1
+                bar(done, f"log-likelihood {-loss.item():.3f}, held out {best:.3f}")
+            found = held_out()
+            if found > best:
+                best, kept = found, {name: tensor.clone() for name, tensor in net.state_dict().items()}
+    if kept:
+        net.load_state_dict(kept)
+    return best
