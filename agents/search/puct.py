@@ -104,7 +104,7 @@ class PUCTConfig:
             raise ValueError("net_visits above 1 needs a rollout_weight above 0: most leaves have only their rollout")
         if self.value and (not self.rollout_weight or self.rollout_depth < 0):
             raise ValueError(
-                "value has no effect here: it needs a rollout_weight above 0 and a rollout_depth from 0 on"
+                "value has no effect here: it needs a rollout_weight above 0 and a rollout_depth of 0 or more"
             )
         if self.tuned and not self.rollout_weight:
             raise ValueError("tuned=1 needs a rollout_weight above 0: without rollouts the network alone is asked")
