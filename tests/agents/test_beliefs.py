@@ -14,6 +14,7 @@ from experiments.training.belief import Config, Net, learn, log_likelihood, play
 from samurai_env import make_variant
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.game import Variant
+from tests.agents.small_networks import check_refusals, check_search
 from tests.agents.test_agents import positions
 
 TABLES = [("samurai", 2), ("samurai", 4), ("samurai_card", 3)]
@@ -49,31 +50,14 @@ def test_odds_depend_on_what_the_seat_sees_alone(game: str, players: int) -> Non
 def test_a_search_with_a_belief_is_legal_repeatable_and_blind(game: str, players: int, spec: str, tmp_path) -> None:
     variant = make_variant(game, players)
     save_belief(random_belief(variant), tmp_path / "belief.safetensors", {})
-    agent = make_agent(spec.replace("FILE", str(tmp_path / "belief")), variant)
-    states, keys = positions(variant, 12, 5), np.arange(12, dtype=np.uint64)
-    found = agent.search(states, keys)
-    kernels, words = batch_kernels(variant.game), np.zeros(variant.num_words, np.uint64)
-    assert kernels.first_illegal(states, found.actions, np.zeros(12, np.bool_), words) == -1
-    without = make_agent(spec.replace(",belief=FILE", ""), variant).search(states, keys)
-    assert (found.values != without.values).any()
-    for i in range(12):
-        assert agent.act(states[i : i + 1], keys[i : i + 1])[0] == found.actions[i]
-        kernels.determinize_one(states, i, int(states["seat"][i]), np.array([99 + i], np.uint64))
-    again = agent.search(states, keys)
-    assert all((one == other).all() for one, other in zip(found, again, strict=True))
+    check_search(variant, spec.replace("FILE", str(tmp_path / "belief")), spec.replace(",belief=FILE", ""))
 
 
 def test_a_search_with_a_network_and_a_belief_is_blind(tmp_path) -> None:
     variant = make_variant("samurai", 2)
     save_belief(random_belief(variant), tmp_path / "belief.safetensors", {})
     spec = "puct:40,net=weights/samurai-2,rollout_weight=0.5,rollout_depth=4,net_visits=3"
-    agent = make_agent(f"{spec},belief={tmp_path / 'belief'}", variant)
-    states, keys = positions(variant, 6, 5), np.arange(6, dtype=np.uint64)
-    found, without = agent.search(states, keys), make_agent(spec, variant).search(states, keys)
-    assert (found.values != without.values).any()
-    for i in range(6):
-        batch_kernels(variant.game).determinize_one(states, i, int(states["seat"][i]), np.array([9 + i], np.uint64))
-    assert (agent.search(states, keys).values == found.values).all()
+    check_search(variant, f"{spec},belief={tmp_path / 'belief'}", spec, 6)
 
 
 def test_files_that_are_no_belief_for_this_game(tmp_path) -> None:
@@ -86,23 +70,12 @@ def test_files_that_are_no_belief_for_this_game(tmp_path) -> None:
     save_belief(belief, path, {"how": "by chance"})
     loaded = load_belief(tmp_path / "belief", variant)
     assert all((loaded.tensors[name] == tensor).all() for name, tensor in belief.tensors.items())
-    with pytest.raises(ValueError, match=r"is about samurai players=2 .*, not samurai players=3"):
-        load_belief(path, make_variant("samurai", 3))
-    good, card = path.read_bytes(), json.loads(path.with_suffix(".json").read_text())
-    path.write_bytes(good[:-1] + b"x")
-    with pytest.raises(ValueError, match="is damaged or does not fit its card: its checksum is another"):
-        load_belief(path, variant)
-    path.write_bytes(good)
-    for change, text in (
+    changes = [
         ({"hidden": 9}, r"does not fit its card: tensor 'first.bias' is \(8,\), the card says \(9,\)"),
         ({"hidden": 0}, "describes no belief"),
         ({"encoding": "pictures"}, "describes no belief"),
-        ({"variant": "chess"}, "describes no belief"),
-        ({"format": "other"}, "is not the card of a belief"),
-    ):
-        path.with_suffix(".json").write_text(json.dumps(card | change))
-        with pytest.raises(ValueError, match=text):
-            load_belief(path, variant)
+    ]
+    check_refusals(load_belief, path, variant, "belief", changes)
     belief.tensors["first.bias"][0] = np.nan
     save_belief(belief, path, {})
     with pytest.raises(ValueError, match="numbers that are not finite"):

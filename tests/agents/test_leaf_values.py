@@ -1,6 +1,5 @@
 """Learned values of leaves: what they read, what they compute, blind in a search, and refused where they do not fit."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +12,13 @@ from agents.registry import make_agent
 from experiments.common.array_files import load_arrays
 from experiments.training.leaf_value import FORMS, Config, learn, play
 from samurai_env import make_variant
-from samurai_env.core.batch import batch_kernels
 from samurai_env.core.game import Variant
 from samurai_env.games import standings
 from samurai_env.games.board.heuristics.value import expect_figures
 from samurai_env.games.board.rules import tiles as board_tiles
 from samurai_env.games.card.heuristics.value import expect_stones
 from samurai_env.games.card.rules import cards
+from tests.agents.small_networks import check_refusals, check_search
 from tests.agents.test_agents import positions
 
 TABLES = [("samurai", 2), ("samurai", 4), ("samurai_card", 3)]
@@ -103,30 +102,14 @@ def test_a_leaf_value_is_a_softmax_of_two_layers(game: str, players: int) -> Non
 def test_a_search_with_a_leaf_value_is_legal_repeatable_and_blind(game: str, players: int, spec: str, tmp_path) -> None:
     variant = make_variant(game, players)
     save_leaf_value(variant, random_weights(variant), tmp_path / "value.safetensors", {})
-    agent = make_agent(f"{spec},value={tmp_path / 'value'}", variant)
-    states, keys = positions(variant, 12, 5), np.arange(12, dtype=np.uint64)
-    found = agent.search(states, keys)
-    kernels, words = batch_kernels(variant.game), np.zeros(variant.num_words, np.uint64)
-    assert kernels.first_illegal(states, found.actions, np.zeros(12, np.bool_), words) == -1
-    assert (found.values != make_agent(spec, variant).search(states, keys).values).any()
-    for i in range(12):
-        assert agent.act(states[i : i + 1], keys[i : i + 1])[0] == found.actions[i]
-        kernels.determinize_one(states, i, int(states["seat"][i]), np.array([99 + i], np.uint64))
-    again = agent.search(states, keys)
-    assert all((one == other).all() for one, other in zip(found, again, strict=True))
+    check_search(variant, f"{spec},value={tmp_path / 'value'}", spec)
 
 
 def test_a_search_with_a_network_and_a_leaf_value_is_blind(tmp_path) -> None:
     variant = make_variant("samurai", 2)
     save_leaf_value(variant, random_weights(variant), tmp_path / "value.safetensors", {})
     spec = "puct:40,net=weights/samurai-2,rollout_weight=0.5,rollout_depth=4,net_visits=3"
-    agent = make_agent(f"{spec},value={tmp_path / 'value'}", variant)
-    states, keys = positions(variant, 6, 5), np.arange(6, dtype=np.uint64)
-    found, without = agent.search(states, keys), make_agent(spec, variant).search(states, keys)
-    assert (found.values != without.values).any()
-    for i in range(6):
-        batch_kernels(variant.game).determinize_one(states, i, int(states["seat"][i]), np.array([9 + i], np.uint64))
-    assert (agent.search(states, keys).values == found.values).all()
+    check_search(variant, f"{spec},value={tmp_path / 'value'}", spec, 6)
 
 
 def test_files_that_are_no_leaf_value_for_this_game(tmp_path) -> None:
@@ -139,25 +122,14 @@ def test_files_that_are_no_leaf_value_for_this_game(tmp_path) -> None:
     save_leaf_value(variant, weights, path, {"how": "by chance"})
     loaded = load_leaf_value(tmp_path / "value", variant)
     assert all((getattr(loaded, name) == tensor).all() for name, tensor in weights.items())
-    with pytest.raises(ValueError, match=r"is about samurai players=2 .*, not samurai players=3"):
-        load_leaf_value(path, make_variant("samurai", 3))
-    good, card = path.read_bytes(), json.loads(path.with_suffix(".json").read_text())
-    path.write_bytes(good[:-1] + b"x")
-    with pytest.raises(ValueError, match="is damaged or does not fit its card: its checksum is another"):
-        load_leaf_value(path, variant)
-    path.write_bytes(good)
-    for change, text in (
+    changes = [
         ({"hidden": [8, 5]}, r"does not fit its card: tensor 'second' is \(8, 4\), the card says \(8, 5\)"),
         ({"hidden": [8, 0]}, "describes no leaf value"),
         ({"hidden": [8]}, "describes no leaf value"),
-        ({"variant": "chess"}, "describes no leaf value"),
         ({"variant": "samurai_spirit players=2"}, "describes no leaf value"),
         ({"columns": "0123456789abcdef"}, "it reads columns '0123456789abcdef', this version writes"),
-        ({"format": "other"}, "is not the card of a leaf value"),
-    ):
-        path.with_suffix(".json").write_text(json.dumps(card | change))
-        with pytest.raises(ValueError, match=text):
-            load_leaf_value(path, variant)
+    ]
+    check_refusals(load_leaf_value, path, variant, "leaf value", changes)
     weights["first_bias"][0] = np.nan
     save_leaf_value(variant, weights, path, {})
     with pytest.raises(ValueError, match="numbers that are not finite"):
