@@ -20,9 +20,8 @@ from experiments.common.interrupts import Interrupt
 from experiments.training import checkpoint
 from experiments.training.actors import new_learner
 from experiments.training.config import Config, check, flag_hints
-from experiments.training.evaluation import evaluate
+from experiments.training.curve import caption, draw_curve, evaluate
 from experiments.training.learner import Learner
-from experiments.training.plot import caption, draw_curve
 
 EVALUATIONS = 10  # by default, beside the one at the start
 

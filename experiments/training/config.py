@@ -10,7 +10,7 @@ from agents.old_names import REMOVED, TRAINING
 from agents.settings import Range
 from experiments.common.cli import GameSpec, command_line
 from experiments.common.ranges import Count, check_ranges
-from experiments.training.evaluation import EvaluationSettings, check_evaluation
+from experiments.training.curve import EvaluationSettings, check_evaluation
 from experiments.training.init_network import NetworkSettings, check_network
 from experiments.training.opponents import OpponentSettings, check_opponents
 from experiments.training.ppo import PPOSettings

@@ -1,12 +1,14 @@
-"""Points of a training curve: how often the network wins."""
+"""The curve of a training run: how often the network wins, as points and as a picture."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from agents.networks.agent import NetworkAgent
 from agents.networks.network import PolicyValueNet, snapshot
 from agents.registry import make_agent
 from agents.settings import Range
+from experiments.common.cli import save_picture
 from experiments.evaluation.matches import cooperative_win_rate, win_share_against
 from experiments.training.opponents import PAST
 from samurai_env.core.game import Variant
@@ -52,3 +54,29 @@ def evaluate(settings: EvaluationSettings, net: PolicyValueNet, variant: Variant
         f"win_share_{spec}": win_share_against(variant, [agent, make_agent(spec, variant)], deals, CURVE_DEALS)
         for spec in settings.eval_opponents
     }
+
+
+def caption(name: str) -> str:
+    """Name an entry of a curve."""
+    return name.replace("win_share_", "against ").replace("win_rate", "together")
+
+
+def draw_curve(curve: list[dict[str, float]], title: str, path: Path) -> None:
+    """Draw the win shares of an evaluated run over the decisions learned from, as PNG."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    names = dict.fromkeys(key for point in curve for key in point if key.startswith("win_"))
+    for name in names:  # a run that goes on may have other opponents than before
+        points = [(point["steps"] / 1e6, point[name]) for point in curve if name in point]
+        axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=caption(name))
+    if names:
+        axes.legend()
+    axes.set(xlabel="decisions learned from (millions)", ylabel="win share", ylim=(0, 1.02))
+    axes.set_title(title, fontsize=8)  # a variant's spec is long
+    axes.grid(alpha=0.3)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_picture(figure, path)
