@@ -1,7 +1,8 @@
 """Learned values of leaves: a small network in place of the game's heuristic value, at the end of a rollout.
 
 It reads all of a determinization, hands included: `kernels.value_features` writes a row of numbers for each seat. Two
-hidden layers, the same for all seats, give each a score; a softmax of the scores is the chance to win.
+hidden layers, the same for all seats, give each a score; a softmax of the scores is the chance to win. In a cooperative
+game there is one row and one score, the log odds to win.
 `experiments.training.leaf_value` learns one from games, `agents.networks.leaf_value_files` reads it.
 """
 
@@ -26,7 +27,7 @@ class LeafValue(NamedTuple):
         first, first_bias: float32 (columns, hidden), (hidden,).
         second, second_bias: float32 (hidden, more hidden), (more hidden,).
         third: float32 (more hidden,).
-        features: float32 (players, columns), scratch.
+        features: float32 (rows, columns), scratch: a row a player, one in a cooperative game.
         hidden: float32 (hidden,), scratch.
         more_hidden: float32 (more hidden,), scratch.
     """
@@ -57,10 +58,15 @@ def shapes(variant: Variant, hidden: tuple[int, int]) -> dict[str, tuple[int, ..
     return dict(zip(WEIGHTS, ((columns, one), (one,), (one, two), (two,), (two,)), strict=True))
 
 
+def rows(variant: Variant) -> int:
+    """How many rows the value features of a position have."""
+    return 1 if variant.game.cooperative else variant.num_players
+
+
 def make_leaf_value(variant: Variant, tensors: dict[str, np.ndarray]) -> LeafValue:
     """Make a leaf value of its tensors, float32 by name, as `shapes` says."""
     one, two = tensors["second"].shape
-    scratch = [np.zeros(shape, np.float32) for shape in ((variant.num_players, len(tensors["first"])), one, two)]
+    scratch = [np.zeros(shape, np.float32) for shape in ((rows(variant), len(tensors["first"])), one, two)]
     return LeafValue(*(np.ascontiguousarray(tensors[name]) for name in WEIGHTS), *scratch)
 
 
@@ -94,9 +100,12 @@ def score(row, value):
 
 
 def leaf_value(state, value, out):
-    """Write each seat's expected return (float64 (n,), sums to 0) by a leaf value."""
+    """Write each seat's expected return (float64 (n,)) by a leaf value: they sum to 0, or are the chance to win."""
     n = out.shape[0]
     value_features(state, value.features)
+    if value.features.shape[0] == 1:
+        out[:] = 1.0 / (1.0 + np.exp(-np.float64(score(value.features[0], value))))
+        return
     best, total = -np.inf, 0.0
     for seat in range(n):
         out[seat] = score(value.features[seat], value)
@@ -142,9 +151,9 @@ def describe_positions(variant: Variant, states: np.ndarray) -> tuple[np.ndarray
         states: states (positions,), none of them over.
 
     Returns:
-        float32 (positions, players, columns), and expected returns, float64 (positions, players).
+        float32 (positions, rows, columns), and expected returns, float64 (positions, players).
     """
-    features = np.zeros((len(states), variant.num_players, len(variant.game.value_columns)), np.float32)
+    features = np.zeros((len(states), rows(variant), len(variant.game.value_columns)), np.float32)
     guesses = np.zeros((len(states), variant.num_players))
     _describer(variant.game)(checked_games(states, variant.dtype), features, guesses)
     return features, guesses

@@ -82,7 +82,8 @@ class Kernels:
         observe: by encoding: `(state, seat, out)`: write the seat's observation (int8).
         heuristic_value: `(state, out)`: write each seat's estimated return (float64), for a state that is not over.
         value_features: `(state, out)`: write what a learned value reads of each seat, hidden things included (float32
-            (players, columns)); None if no value can be learned.
+            (players, columns)), or of all together in a cooperative game (float32 (1, columns)), for a state that is
+            not over; None if no value can be learned.
         heuristic_policy: `(state, logits)`: write the logit of each legal action (float64), higher is better.
         tuned_policy: as `heuristic_policy`, with weights tuned for the number of players; None if there are none.
         action_features: `(state, features)`: write the columns of `Game.action_features` for each legal action

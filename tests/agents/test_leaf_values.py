@@ -10,8 +10,10 @@ from agents.leaf_values import LeafValue, bound, describe_positions, make_leaf_v
 from agents.networks.leaf_value_files import load_leaf_value, save_leaf_value
 from agents.registry import make_agent
 from experiments.common.array_files import load_arrays
-from experiments.training.leaf_value import FORMS, Config, learn, play
-from samurai_env import make_variant
+from experiments.training.leaf_value.games import play
+from experiments.training.leaf_value.learn import Config, learn
+from experiments.training.leaf_value.net import FORMS
+from samurai_env import make_variant, parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.games import standings
 from samurai_env.games.board.heuristics.value import expect_figures
@@ -20,8 +22,10 @@ from samurai_env.games.card.heuristics.value import expect_stones
 from samurai_env.games.card.rules import cards
 from tests.agents.small_networks import check_refusals, check_search
 from tests.agents.test_agents import positions
+from tests.mini.game import GAME as MINI
 
-TABLES = [("samurai", 2), ("samurai", 4), ("samurai_card", 3)]
+COMPETITIVE = [("samurai", 2), ("samurai", 4), ("samurai_card", 3)]
+TABLES = [*COMPETITIVE, ("samurai_spirit", 4)]
 FIGURES = {"samurai": "captured", "samurai_card": "stones"}
 
 
@@ -41,7 +45,7 @@ def mean_log_likelihood(value: LeafValue, positions: dict[str, np.ndarray]) -> f
     return float((positions["won"] * np.log(chances / chances.sum(1, keepdims=True))).sum(1).mean())
 
 
-@pytest.mark.parametrize(("game", "players"), TABLES)
+@pytest.mark.parametrize(("game", "players"), COMPETITIVE)
 def test_features_tell_who_stands_how(game: str, players: int) -> None:
     variant = make_variant(game, players)
     states = positions(variant, 40, 60)
@@ -84,7 +88,33 @@ def test_features_tell_what_has_been_chosen_and_not_placed(game: str, chosen: st
     assert (describe_positions(variant, idle)[0][:, :, first : first + 3] == 0).all()
 
 
-@pytest.mark.parametrize(("game", "players"), TABLES)
+@pytest.mark.parametrize(
+    "spec", ["samurai_spirit players=1", "samurai_spirit players=2 two_player_rules=on", "samurai_spirit players=7"]
+)
+def test_features_of_a_cooperative_game_tell_how_it_stands(spec: str) -> None:
+    variant = parse_variant(spec)
+    states = positions(variant, 60, 40)
+    features, guesses = describe_positions(variant, states)
+    names, n = variant.game.value_columns, variant.num_players
+    assert features.shape == (60, 1, len(names))
+    assert len(set(names)) == len(names)
+    rows = dict(zip(names, features[:, 0].T, strict=True))
+    assert 1 / (1 + np.exp(-rows["log odds"])) == pytest.approx(guesses[:, 0], abs=1e-5)
+    assert (rows["barricades 0"] == states["barricades"]).all()
+    for player in range(n):
+        seat = (states["seat"] + player) % n
+        assert (rows[f"wounded {player}"] == states["wounded"][np.arange(60), seat]).all()
+        room = rows[f"kiai {player}"] - states["total"][np.arange(60), seat]
+        for k in range(14):
+            assert (rows[f"room {k}, player {player}"] == (room == k)).all() or k == 13
+    empty = [name for name in names if name.endswith(f"player {n}")] if n < 7 else []
+    assert all((rows[name] == 0).all() for name in empty)
+    shares = np.array([rows[f"unseen of value {value}"] for value in range(7)])
+    assert shares.sum(0) == pytest.approx(np.ones(60), abs=1e-5)
+    assert len(np.unique(features, axis=0)) > 55
+
+
+@pytest.mark.parametrize(("game", "players"), COMPETITIVE)
 def test_a_leaf_value_is_a_softmax_of_two_layers(game: str, players: int) -> None:
     variant = make_variant(game, players)
     states, weights = positions(variant, 20, 50), random_weights(variant)
@@ -95,6 +125,17 @@ def test_a_leaf_value_is_a_softmax_of_two_layers(game: str, players: int) -> Non
         scores = np.maximum(hidden @ weights["second"] + weights["second_bias"], 0) @ weights["third"]
         chances = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
         assert found == pytest.approx((players * chances - 1) / (players - 1), abs=1e-4)
+
+
+def test_a_leaf_value_of_a_cooperative_game_is_the_chance_to_win_of_all() -> None:
+    variant = make_variant("samurai_spirit", 3)
+    states, weights = positions(variant, 20, 50), random_weights(variant)
+    value, kernel, found = make_leaf_value(variant, weights), bound(variant.game), np.zeros(3)
+    for i, (row,) in enumerate(describe_positions(variant, states)[0]):
+        kernel(states[i], value, found)
+        hidden = np.maximum(row @ weights["first"] + weights["first_bias"], 0)
+        score = np.maximum(hidden @ weights["second"] + weights["second_bias"], 0) @ weights["third"]
+        assert found == pytest.approx(np.full(3, 1 / (1 + np.exp(-score))), abs=1e-4)
 
 
 @pytest.mark.parametrize(("game", "players"), TABLES)
@@ -137,7 +178,7 @@ def test_files_that_are_no_leaf_value_for_this_game(tmp_path) -> None:
 
 
 def test_settings_that_do_not_go_together() -> None:
-    board, spirit = make_variant("samurai"), make_variant("samurai_spirit")
+    board = make_variant("samurai")
     with pytest.raises(ValueError, match="value has no effect on rollouts to the end"):
         make_agent("mcts:10,rollout_depth=-1,value=x", board)
     with pytest.raises(ValueError, match="value has no effect here"):
@@ -145,7 +186,7 @@ def test_settings_that_do_not_go_together() -> None:
     with pytest.raises(FileNotFoundError, match="there is no leaf value at nowhere"):
         make_agent("mcts:10,value=nowhere", board)
     with pytest.raises(ValueError, match="has no value features"):
-        learn(Config(game=spirit.spec), Console(quiet=True))
+        shapes(MINI.variant(2), (8, 4))
 
 
 def test_learning_knows_more_than_the_heuristic_value_and_resumes(tmp_path, capsys) -> None:
@@ -163,6 +204,14 @@ def test_learning_knows_more_than_the_heuristic_value_and_resumes(tmp_path, caps
     assert mean_log_likelihood(value, held_out) == pytest.approx(found, abs=2e-3)
     (tmp_path / "positions-00001.npz").unlink()
     assert learn(config, Console(quiet=True)).read_bytes() == first
+
+
+def test_learning_in_a_cooperative_game(tmp_path, capsys) -> None:
+    config = Config(run=tmp_path, game="samurai_spirit players=2", deals=2048, share=0.05, epochs=2, processes=1)
+    path, text = learn(config, Console()), " ".join(capsys.readouterr().out.split())
+    found, constant = (float(text.split(f"{words} ")[1].split()[0].strip(",")) for words in ("winners", "seat wins"))
+    assert found > constant
+    assert load_leaf_value(path, parse_variant("samurai_spirit players=2 difficulty=hard")).features.shape[0] == 1
 
 
 @pytest.mark.parametrize("name", [f"{game}-{players}" for game in FIGURES for players in (2, 3, 4)])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from agents import leaf_values
 from agents.registry import make_agent
 from agents.rollouts import no_heuristic_value
 from samurai_env.core import bits
@@ -66,7 +67,10 @@ def play_on(states, decisions, scratch, words, others, scores, features, rows, o
             heuristic_value(state, out)
             value_features(state, rows)
             for player in range(out.shape[0]):
-                if not np.isfinite(out[player]) or not np.isfinite(rows[player].sum()):
+                if not np.isfinite(out[player]):
+                    return NOT_FINITE
+            for row in range(rows.shape[0]):
+                if not np.isfinite(rows[row].sum()):
                     return NOT_FINITE
             step(state, bits.pick(words, rng))
             if state.over:
@@ -126,7 +130,7 @@ def _play(variant: Variant, decisions: int, seed: int) -> Counter[str]:
         np.zeros(variant.num_actions),
         np.zeros((variant.num_actions, len(variant.game.action_features)), np.float32),
     )
-    rows = np.zeros((players, len(variant.game.value_columns)), np.float32)
+    rows = np.zeros((leaf_values.rows(variant), len(variant.game.value_columns)), np.float32)
     searchers = [
         make_agent(spec, variant) for spec in SEARCHERS if spec != "lookahead" or variant.game.kernels.action_features
     ]

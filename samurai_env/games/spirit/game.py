@@ -7,7 +7,7 @@ from samurai_env.core.jit import jit
 from samurai_env.games.spirit import actions, notation, observation
 from samurai_env.games.spirit.determinize import determinize
 from samurai_env.games.spirit.display import move_words, scene, text
-from samurai_env.games.spirit.heuristics import policy, value
+from samurai_env.games.spirit.heuristics import policy, value, value_features
 from samurai_env.games.spirit.invariants import broken_invariants
 from samurai_env.games.spirit.rules import options
 from samurai_env.games.spirit.rules.cards import FAMILIES, FARMSTEADS, GRADES, MOST, ROUNDS
@@ -75,6 +75,7 @@ GAME = Game(
         observe=observation.OBSERVE,
         heuristic_policy=policy.heuristic_policy,
         heuristic_value=value.heuristic_value,
+        value_features=value_features.value_features,
         cut_off=cut_off,
     ),
     format_move=notation.format_move,
@@ -85,6 +86,7 @@ GAME = Game(
     text=text.text,
     rules_summary=text.rules_summary,
     settings=options.settings,
+    value_columns=value_features.COLUMNS,
     describe_results=describe_results,
     broken_invariants=broken_invariants,
 )

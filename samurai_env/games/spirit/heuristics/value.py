@@ -37,9 +37,15 @@ def best_value(state, weights):
 
 
 @jit
+def log_odds(state):
+    """Log odds of victory (float64) for a state that is not over."""
+    bias = BIAS[state.difficulty, state.players - 1, state.round - 1]
+    return SCALE[state.round - 1] * best_value(state, WEIGHTS) + bias
+
+
+@jit
 def heuristic_value(state, out):
     """Write the probability of victory for every seat (float64 (n,)) for a state that is not over."""
-    odds = SCALE[state.round - 1] * best_value(state, WEIGHTS)
-    odds += BIAS[state.difficulty, state.players - 1, state.round - 1]
+    chance = 1.0 / (1.0 + np.exp(-log_odds(state)))
     for seat in range(state.players):
-        out[seat] = 1.0 / (1.0 + np.exp(-odds))
+        out[seat] = chance

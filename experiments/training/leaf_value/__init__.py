@@ -1,0 +1,1 @@
+"""Learn a value of leaves for searches: from games of agents, then from its own."""
