@@ -1,17 +1,21 @@
 """Learned values of leaves: what they read, what they compute, blind in a search, and refused where they do not fit."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
 
+from agents.heuristics import prior_temperature
 from agents.leaf_values import LeafValue, bound, describe_positions, make_leaf_value, shapes
 from agents.networks.leaf_value_files import load_leaf_value, save_leaf_value
 from agents.registry import make_agent
 from experiments.common.array_files import load_arrays
+from experiments.training.leaf_value import lookahead
 from experiments.training.leaf_value.games import play
 from experiments.training.leaf_value.learn import Config, learn
+from experiments.training.leaf_value.lookahead import Settings
 from experiments.training.leaf_value.net import FORMS
 from samurai_env import make_variant, parse_variant
 from samurai_env.core.game import Variant
@@ -206,12 +210,44 @@ def test_learning_knows_more_than_the_heuristic_value_and_resumes(tmp_path, caps
     assert learn(config, Console(quiet=True)).read_bytes() == first
 
 
-def test_learning_in_a_cooperative_game(tmp_path, capsys) -> None:
-    config = Config(run=tmp_path, game="samurai_spirit players=2", deals=2048, share=0.05, epochs=2, processes=1)
+@pytest.mark.parametrize(("game", "players"), [("samurai_card", 2), ("samurai_spirit", 2)])
+def test_targets_of_own_games_are_lambda_returns(game: str, players: int) -> None:
+    variant, seeds = make_variant(game, players), np.arange(3, dtype=np.uint64)
+    value = make_leaf_value(variant, random_weights(variant))
+
+    def play_out(trace: float, random: float = 0.0, weight: float = 0.5, share: float = 1.0):
+        temperature = prior_temperature(variant, logits_only=True)
+        return lookahead.play(variant, value, seeds, Settings(2, weight, temperature, random, trace, share), 7)
+
+    states, ended, ends = play_out(1.0)
+    assert set(ends.ravel()) <= ({0.0, 1.0} if variant.game.cooperative else {-1.0, 0.0, 1.0})
+    last = np.append(states["steps"][1:] <= states["steps"][:-1], True)
+    deal = np.cumsum(last) - last
+    assert deal[-1] == 2
+    assert ended == pytest.approx(ends[deal])
+    expected, mixed = play_out(0.0)[1], play_out(0.7)[1]
+    after = np.where(last[:, None], ends[deal], np.roll(mixed, -1, 0))
+    assert mixed == pytest.approx(0.3 * expected + 0.7 * after)
+    assert (expected.std(0) > 0).all()
+    strayed, found, ends = play_out(1.0, random=0.5)
+    assert not np.allclose(found[strayed["steps"] == 0], ends)
+    assert len(play_out(1.0, weight=100.0)[0]) != len(states)  # the value has a say
+    assert 0 < len(play_out(1.0, share=0.3)[0]) < 0.5 * len(states)
+
+
+def test_learning_from_own_games_in_a_cooperative_game_resumes(tmp_path, capsys) -> None:
+    config = Config(run=tmp_path, game="samurai_spirit players=2", deals=2048, epochs=3, processes=1)
+    config = replace(config, generations=2, own_deals=1024)
     path, text = learn(config, Console()), " ".join(capsys.readouterr().out.split())
     found, constant = (float(text.split(f"{words} ")[1].split()[0].strip(",")) for words in ("winners", "seat wins"))
     assert found > constant
+    assert "generation 1: mean returns [0." in text
     assert load_leaf_value(path, parse_variant("samurai_spirit players=2 difficulty=hard")).features.shape[0] == 1
+    first = path.read_bytes()
+    (tmp_path / "generation-001" / "positions-00001.npz").unlink()
+    assert learn(config, Console(quiet=True)).read_bytes() == first
+    with pytest.raises(ValueError, match="choose another --run"):
+        learn(replace(config, trace=0.5), Console(quiet=True))
 
 
 @pytest.mark.parametrize("name", [f"{game}-{players}" for game in FIGURES for players in (2, 3, 4)])
