@@ -13,7 +13,7 @@ from agents.networks.leaf_value_files import load_leaf_value, save_leaf_value
 from agents.registry import make_agent
 from experiments.common.array_files import load_arrays
 from experiments.training.leaf_value import lookahead
-from experiments.training.leaf_value.games import play
+from experiments.training.leaf_value.games import play, play_own
 from experiments.training.leaf_value.learn import Config, learn
 from experiments.training.leaf_value.lookahead import Settings
 from experiments.training.leaf_value.net import FORMS
@@ -248,6 +248,18 @@ def test_learning_from_own_games_in_a_cooperative_game_resumes(tmp_path, capsys)
     assert learn(config, Console(quiet=True)).read_bytes() == first
     with pytest.raises(ValueError, match="choose another --run"):
         learn(replace(config, trace=0.5), Console(quiet=True))
+
+
+def test_the_shipped_leaf_value_of_a_cooperative_game_knows_more_about_its_own_games() -> None:
+    variant, path = parse_variant("samurai_spirit players=4 difficulty=normal"), "weights/leaf_values/samurai_spirit-4"
+    settings = Settings(2, 0.5, prior_temperature(variant, logits_only=True), 0.0, 1.0, 0.05)
+    found = play_own((variant.spec, path, settings, 0, 0, 99))
+    value, won, guessed = load_leaf_value(Path(path), variant), found["won"], found["guessed"]
+    hidden = np.maximum(found["features"][:, 0].astype(np.float32) @ value.first + value.first_bias, 0)
+    scores = np.maximum(hidden @ value.second + value.second_bias, 0) @ value.third
+    chances = np.stack([1 / (1 + np.exp(-scores)), 1 / (1 + np.exp(scores))], 1)
+    assert (won * np.log(chances)).sum(1).mean() > (won * np.log(guessed)).sum(1).mean() + 0.01
+    assert found["returns"][0] > 0.17  # `greedy` wins 16.7 %
 
 
 @pytest.mark.parametrize("name", [f"{game}-{players}" for game in FIGURES for players in (2, 3, 4)])
