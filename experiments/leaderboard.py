@@ -250,7 +250,8 @@ def cooperative_part(ladder: Ladder, folder: Path) -> str | None:
     config, wins = ladder.cooperative(folder, True), cooperative.CooperativeResults(path)
     game, players, _ = read_spec(ladder.game)
     number = "" if players is None else f", {players} players"
-    parts = [f"## {game.title}{number}", "Games won with the agent in every seat, 95 % intervals."]
+    title = f"{game.title}{number}" + (f": {ladder.about}" if ladder.about else "")
+    parts = [f"## {title}", "Games won with the agent in every seat, 95 % intervals."]
     for agent, counts, head, rows in cooperative.tables(config, wins):
         cheats = parse_agent_spec(agent).cheats
         sees = " (sees all cards: what this search wins where nothing is hidden)" if cheats else ""
