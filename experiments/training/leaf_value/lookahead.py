@@ -2,8 +2,8 @@
 
 An action is worth the mean value of the positions that it leads to, over a few determinizations (the same for all
 actions). The choice is the greatest sum of the heuristic policy's logit, in units of its temperature, and the weighted
-log odds of that worth: alone, a value that is still poor plays worse than the heuristic policy, since it drifts in the
-course of a round.
+log odds of that worth: alone, a value that is still poor plays worse than the heuristic policy, since its errors differ
+between the moments that the actions lead to.
 """
 
 from functools import cache
