@@ -26,9 +26,9 @@ from agents.spec import split_agent_specs
 from experiments.common import parts
 from experiments.common.array_files import load_arrays
 from experiments.common.cli import GameSpec, run_program
-from experiments.common.ranges import Count, Seed, check_ranges
+from experiments.common.ranges import Count, check_ranges
 from experiments.common.tasks import WorkerSettings
-from experiments.training.supervised import Recorder, fit
+from experiments.training.supervised import FitSettings, Recorder, fit
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.game_batch import GameBatch
@@ -40,7 +40,7 @@ FORMS = {"observations": ("|i1", 2), "hands": ("|i1", 3), "unseen": ("|i1", 3)}
 
 
 @dataclass
-class Config(WorkerSettings):
+class Config(FitSettings, WorkerSettings):
     """Settings of such a run."""
 
     run: Path = Path("runs/belief")
@@ -59,12 +59,8 @@ class Config(WorkerSettings):
     """Units of the hidden layer."""
     epochs: Count = 12
     """Passes over the positions."""
-    minibatch_size: Count = 1024
-    """Positions in a gradient step."""
     learning_rate: Annotated[float, Range(1e-6, 1e6)] = 2e-3
     """AdamW's largest step size; it rises, and falls to nothing."""
-    seed: Seed = 1
-    """Seed of games and learning."""
 
     def __post_init__(self) -> None:
         self.agents = split_agent_specs(self.agents)

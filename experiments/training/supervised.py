@@ -1,14 +1,17 @@
 """Learning from recorded positions: who plays is watched, a small network is fitted, its best epoch kept."""
 
 from collections.abc import Callable
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import torch
 from rich.console import Console
 from torch import nn
 
+from agents.settings import Range
 from experiments.common.cli import progress_bar
+from experiments.common.ranges import Count, Seed
 from samurai_env.agent_api import Agent
 
 
@@ -47,13 +50,18 @@ class Recorder:
         return actions
 
 
-class FitSettings(Protocol):
-    """What `fit` reads of a run's settings."""
+@dataclass
+class FitSettings:
+    """How a network is fitted."""
 
-    epochs: int
-    minibatch_size: int
-    learning_rate: float
-    seed: int
+    epochs: Count = 8
+    """Passes over the positions."""
+    minibatch_size: Count = 1024
+    """Positions in a gradient step."""
+    learning_rate: Annotated[float, Range(1e-6, 1e6)] = 3e-3
+    """AdamW's largest step size; it rises, and falls to nothing."""
+    seed: Seed = 1
+    """Seed of games and learning."""
 
 
 def fit(
@@ -81,7 +89,7 @@ def fit(
     steps = config.epochs * -(-positions // config.minibatch_size)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, config.learning_rate, steps)
     shuffler = torch.Generator().manual_seed(config.seed)
-    best, kept, done = held_out(), {}, 0
+    best, kept, done = -np.inf, {}, 0
     with progress_bar(console, "gradient steps", steps) as bar:
         for _ in range(config.epochs):
             for rows in torch.randperm(positions, generator=shuffler).split(config.minibatch_size):
@@ -95,6 +103,5 @@ def fit(
             found = held_out()
             if found > best:
                 best, kept = found, {name: tensor.clone() for name, tensor in net.state_dict().items()}
-    if kept:
-        net.load_state_dict(kept)
+    net.load_state_dict(kept)
     return best

@@ -45,6 +45,8 @@ def mean_log_likelihood(value: LeafValue, positions: dict[str, np.ndarray]) -> f
     """Of the winners, by plain NumPy."""
     hidden = np.maximum(positions["features"].astype(np.float32) @ value.first + value.first_bias, 0)
     scores = np.maximum(hidden @ value.second + value.second_bias, 0) @ value.third
+    if scores.shape[1] == 1:  # a cooperative game is won or lost
+        scores = np.append(scores, np.zeros_like(scores), 1)
     chances = np.exp(scores - scores.max(1, keepdims=True))
     return float((positions["won"] * np.log(chances / chances.sum(1, keepdims=True))).sum(1).mean())
 
@@ -254,11 +256,8 @@ def test_the_shipped_leaf_value_of_a_cooperative_game_knows_more_about_its_own_g
     variant, path = parse_variant("samurai_spirit players=4 difficulty=normal"), "weights/leaf_values/samurai_spirit-4"
     settings = Settings(2, 0.5, prior_temperature(variant, logits_only=True), 0.0, 1.0, 0.05)
     found = play_own((variant.spec, path, settings, 0, 0, 99))
-    value, won, guessed = load_leaf_value(Path(path), variant), found["won"], found["guessed"]
-    hidden = np.maximum(found["features"][:, 0].astype(np.float32) @ value.first + value.first_bias, 0)
-    scores = np.maximum(hidden @ value.second + value.second_bias, 0) @ value.third
-    chances = np.stack([1 / (1 + np.exp(-scores)), 1 / (1 + np.exp(scores))], 1)
-    assert (won * np.log(chances)).sum(1).mean() > (won * np.log(guessed)).sum(1).mean() + 0.01
+    guessed = (found["won"] * np.log(found["guessed"])).sum(1).mean()
+    assert mean_log_likelihood(load_leaf_value(Path(path), variant), found) > guessed + 0.01
     assert found["returns"][0] > 0.17  # `greedy` wins 16.7 %
 
 

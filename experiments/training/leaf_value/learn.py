@@ -18,11 +18,11 @@ from agents.spec import split_agent_specs
 from experiments.common import parts
 from experiments.common.array_files import load_arrays
 from experiments.common.cli import GameSpec
-from experiments.common.ranges import Count, Seed, check_ranges
+from experiments.common.ranges import Count, check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.training.leaf_value.games import DEALS, OwnTask, Task, play, play_own
 from experiments.training.leaf_value.lookahead import Settings
-from experiments.training.leaf_value.net import Net, Positions, judged, log_likelihood, mean_log_likelihood
+from experiments.training.leaf_value.net import FORMS, Net, Positions, judged, log_likelihood, mean_log_likelihood
 from experiments.training.supervised import FitSettings, fit
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
@@ -55,7 +55,7 @@ class OwnGames:
 
 
 @dataclass
-class Config(OwnGames, WorkerSettings):
+class Config(OwnGames, FitSettings, WorkerSettings):
     """Settings of such a run."""
 
     run: Path = Path("runs/leaf-value")
@@ -72,27 +72,9 @@ class Config(OwnGames, WorkerSettings):
     """Share of the decisions that are random."""
     hidden: tuple[Annotated[int, Range(1, 2**16)], Annotated[int, Range(1, 2**16)]] = (32, 16)
     """Units of the hidden layers."""
-    epochs: Count = 8
-    """Passes over the positions."""
-    minibatch_size: Count = 1024
-    """Positions in a gradient step."""
-    learning_rate: Annotated[float, Range(1e-6, 1e6)] = 3e-3
-    """AdamW's largest step size; it rises, and falls to nothing."""
-    seed: Seed = 1
-    """Seed of games and learning."""
 
     def __post_init__(self) -> None:
         self.agents = split_agent_specs(self.agents)
-
-
-@dataclass
-class Fit:
-    """How a generation is fitted; see `supervised.FitSettings`."""
-
-    minibatch_size: int
-    learning_rate: float
-    seed: int
-    epochs: int = 1
 
 
 def learn(config: Config, console: Console) -> Path:
@@ -182,10 +164,10 @@ def learn_from_own_games(net: Net, config: Config, variant: Variant, made: str, 
         files = parts.gather(play_own, tasks, DEALS, folder, made, config, console)
         learned = [*learned, [file for part, file in enumerate(files) if part % HELD_OUT]][-REMEMBERED:]
         held_out = Positions(files[::HELD_OUT])
-        pace = Fit(config.minibatch_size, config.own_learning_rate, config.seed + number)
+        pace = FitSettings(1, config.minibatch_size, config.own_learning_rate, config.seed + number)
         found = fitted(net, pace, Positions([file for past in learned for file in past]), held_out, console)
-        each = [load_arrays(file, {"returns": ("<f8", 1)})["returns"] for file in files]
-        returns = np.mean(each, 0).round(3).tolist()
-        positions += len(held_out) + len(Positions(learned[-1]))
+        each = [load_arrays(file, {"returns": ("<f8", 1), "won": FORMS["won"]}) for file in files]
+        returns = np.mean([arrays["returns"] for arrays in each], 0).round(3).tolist()
+        positions += sum(len(arrays["won"]) for arrays in each)
         console.print(f"generation {number}: mean returns {returns}, mean log-likelihood {found:.4f}")
     return positions

@@ -36,7 +36,7 @@ class Positions:
 
 
 class Net(nn.Module):
-    """The layers of a leaf value, in training; features are scaled to mean 0 and standard deviation 1."""
+    """The layers of a leaf value, in training; features are scaled to mean 0 and standard deviation 1 at most."""
 
     mean: torch.Tensor
     scale: torch.Tensor  # 0 for what never changes: it is not read
