@@ -24,6 +24,7 @@ from agents.search.tree import (
     add_child,
     backup,
     init_roots,
+    is_decided,
     new_result,
     new_trees,
     read_roots,
@@ -129,12 +130,14 @@ class Forest(NamedTuple):
         used: int64 (games,), the number of nodes used.
         rngs: uint64 (games, 1), the random streams.
         odds: float64 (games, players, kinds), of `beliefs.Belief`.
+        ended: bool (games,), searches that are over.
     """
 
     nodes: np.ndarray
     used: np.ndarray
     rngs: np.ndarray
     odds: np.ndarray
+    ended: np.ndarray
 
 
 class Batch(NamedTuple):
@@ -181,6 +184,9 @@ def descend(roots, forest, batch, params, work):
     """
     leaves, paths, depths, used, words = batch.leaves, batch.paths, batch.depths, forest.used, work.words
     for i in range(roots.shape[0]):
+        if forest.ended[i]:
+            depths[i] = -1
+            continue
         nodes, seat = forest.nodes[i], roots[i].seat
         for j in range(leaves.shape[1]):
             leaves[i, j] = roots[i]
@@ -283,6 +289,14 @@ def expand_leaves(trees, batch, log_probs, expected, values, temperature):
             row += 1
 
 
+@jit
+def end_decided(trees, left, ended):
+    """Mark the games whose most visited action stays that, whatever the `left` more simulations visit."""
+    for i in range(trees.shape[0]):
+        if not ended[i]:
+            ended[i] = is_decided(trees[i], left)
+
+
 def rollout_returns(leaves, games, rngs, depth, work):
     """Roll leaves out; what each seat gets, beginning with the leaf's.
 
@@ -347,6 +361,9 @@ class PUCTAgent:
 
     def search(self, states: np.ndarray, keys: np.ndarray) -> SearchResult:
         """Search each game; arguments and errors as for `act`, fields of the result in `SearchResult`."""
+        return self._find(states, keys, choose_only=False)
+
+    def _find(self, states: np.ndarray, keys: np.ndarray, choose_only: bool) -> SearchResult:
         states = checked_games(states, self.variant.dtype)
         keys = checked_keys(keys, len(states))
         result = new_result(len(states), self.variant)
@@ -354,7 +371,7 @@ class PUCTAgent:
         for first in range(0, len(states), group):
             rows = slice(first, first + group)
             with self._precision:  # for a whole search, so that the weights are rounded once
-                self._search(states[rows], keys[rows], SearchResult(*(part[rows] for part in result)))
+                self._search(states[rows], keys[rows], SearchResult(*(part[rows] for part in result)), choose_only)
         return result
 
     def analyse(self, states: np.ndarray, keys: np.ndarray) -> RootActions:
@@ -365,17 +382,19 @@ class PUCTAgent:
         """
         checked_array("states", states, self.variant.dtype, (1,))
         states = checked_games(states, self.variant.dtype)
+        keys = checked_keys(keys, len(states))
         with self._precision:
-            trees = self._search(states, checked_keys(keys, len(states)), new_result(1, self.variant))
+            trees = self._search(states, keys, new_result(1, self.variant), choose_only=False)
         return root_actions(trees[0], int(states["seat"][0]))
 
-    def _search(self, roots: np.ndarray, keys: np.ndarray, result: SearchResult) -> np.ndarray:
+    def _search(self, roots: np.ndarray, keys: np.ndarray, result: SearchResult, choose_only: bool) -> np.ndarray:
         config, games, left = self.config, len(roots), self.config.simulations
         trees = new_trees(games, left, self.variant)
         init_roots(trees)
         odds = self._belief.odds(roots) if self._belief else beliefs.no_odds(roots, self.variant)
-        forest = Forest(trees, used=np.ones(games, np.int64), rngs=keys.reshape(-1, 1).copy(), odds=odds)
-        while left > 0:
+        ended = np.zeros(games, np.bool_)
+        forest = Forest(trees, np.ones(games, np.int64), rngs=keys.reshape(-1, 1).copy(), odds=odds, ended=ended)
+        while left > 0 and not ended.all():
             size = 1 if left == config.simulations else min(left, self._batch_size)
             left -= size
             batch = Batch(
@@ -395,12 +414,14 @@ class PUCTAgent:
                     played = self._rollout_returns(waiting, at, forest.rngs, config.rollout_depth, self._work)
                     values = (values + config.rollout_weight * (played - values)).astype(np.float32)
                 expand_leaves(trees, batch, log_probs, expected, values, config.prior_temperature)
+            if choose_only:
+                end_decided(trees, left, ended)
         read_roots(trees, *result)
         return trees
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `samurai_env.agent_api.Agent.act`."""
-        return self.search(states, keys).actions
+        return self._find(states, keys, choose_only=True).actions
 
 
 def make(variant: Variant, spec: AgentSpec) -> PUCTAgent:
