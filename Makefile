@@ -120,6 +120,9 @@ leaderboard: install  ## play what LEADERBOARD.md lacks and write it (minutes; F
 weights-%: install  ## train the network weights/NAME again from nothing and compare the two (hours)
 	$(PY) -m experiments.training.recipe $*
 
+weights-leaf_values/% weights-beliefs/%: install
+	$(PY) -m experiments.training.recipe $(patsubst weights-%,%,$@)
+
 clean:  ## remove .venv, .peers, .clients, .ray, .cuda, .gpu, caches and built pages; trained networks in runs/ stay
 	rm -rf $(VENV) .gpu .peers .clients .ray .cuda site build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

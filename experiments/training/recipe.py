@@ -27,10 +27,14 @@ PLACE = re.compile(r"\{([\w.-]+)\}")  # of the folder of another run
 
 
 class Network(msgspec.Struct, forbid_unknown_fields=True):
-    """The last run of a network, and the program that compares it with the kept one."""
+    """The last run of a network, and the program that compares it with the kept one.
+
+    `file` is the network's file in that run; without it the file is exported from the run's checkpoint.
+    """
 
     run: str
     compare: str
+    file: str = ""
 
 
 class Recipes(msgspec.Struct, forbid_unknown_fields=True):
@@ -45,7 +49,7 @@ class Config:
     """Which network, and where it is made."""
 
     network: tyro.conf.Positional[str]
-    """Name of a network in weights/, such as samurai-2."""
+    """Name of a network in weights/, such as samurai-2 or leaf_values/samurai-4."""
     output: Path = Path("runs/recipes")
     """Folder for the runs, the network and the comparison."""
     list: bool = False
@@ -86,13 +90,16 @@ def commands(recipes: Recipes, network: str, output: Path) -> list[list[str]]:
     """
     if network not in recipes.networks:
         raise ValueError(f"there is no recipe for {shown(network)}; there are {listed(recipes.networks)}")
-    recipe, file = recipes.networks[network], output / f"{network}.safetensors"
-    found = []
+    recipe, found = recipes.networks[network], []
     for name in in_order(recipes, recipe.run):
         words = [PLACE.sub(lambda place: str(output / place[1]), word) for word in shlex.split(recipes.runs[name])]
         resume = ["--resume"] if checkpoint_file(output / name).exists() else []
         found.append([*words, "--run", str(output / name), *resume])
-    found.append(["export", "--run", str(output / recipe.run), "--to", str(file), "--replace"])
+    if recipe.file:
+        file = output / recipe.run / recipe.file
+    else:
+        file = output / f"{network}.safetensors"
+        found.append(["export", "--run", str(output / recipe.run), "--to", str(file), "--replace"])
     comparison = [word.replace("{file}", str(file)) for word in shlex.split(recipe.compare)]
     return [*found, [*comparison, "--output", str(output / f"{network}-compared")]]
 

@@ -1,22 +1,25 @@
 """Recipes of the networks in weights/: every command is one that its program takes, in an order that works."""
 
+import json
 from pathlib import Path
 
 import pytest
 import tyro
 
-from agents.networks.cards import read_card
 from experiments import cooperative, distill_rollouts, tournament
 from experiments.common.cli import INTERRUPTED
 from experiments.common.provenance import ROOT
-from experiments.training import recipe
+from experiments.training import belief, recipe
 from experiments.training.config import Config as Training
 from experiments.training.config import check
+from experiments.training.leaf_value import learn
 from experiments.training.recipe import Config, Network, Recipes, commands, in_order, main, read
 from samurai_env import parse_variant
 
 SETTINGS = {
     "train_ppo": Training,
+    "training.belief": belief.Config,
+    "training.leaf_value": learn.Config,
     "distill_rollouts": distill_rollouts.Config,
     "tournament": tournament.Config,
     "cooperative": cooperative.Config,
@@ -28,7 +31,11 @@ SHORT = Recipes(
 
 
 def test_there_is_a_recipe_for_every_network():
-    assert {path.stem for path in (ROOT / "weights").glob("*.safetensors")} == set(read().networks)
+    kept = {
+        path.relative_to(ROOT / "weights").with_suffix("").as_posix()
+        for path in (ROOT / "weights").rglob("*.safetensors")
+    }
+    assert {name for name in kept if not name.startswith("outside/")} == set(read().networks)  # scripts/outside.sh
 
 
 @pytest.mark.parametrize("network", read().networks)
@@ -45,7 +52,8 @@ def test_the_programs_take_the_commands(network, tmp_path):
                 f"ppo:{kept}" if spec.startswith("ppo:") else spec for spec in settings.opponents
             )
             check(settings)
-    assert parse_variant(settings.game).spec == parse_variant(read_card(kept).variant).spec  # of the comparison
+    played = json.loads(kept.with_suffix(".json").read_text())["variant"]
+    assert parse_variant(settings.game).spec == parse_variant(played).spec  # of the comparison
 
 
 def test_runs_come_after_those_that_they_read():
