@@ -196,7 +196,7 @@ def search(variant: Variant, meter: Meter, simulations: int) -> list[Figure]:
         def decide(amount: int) -> float:
             for _ in range(amount):
                 calls[0] += 1
-                agent.act(states, decision_keys(states["seed"], states["steps"], calls[0]))
+                agent.search(states, decision_keys(states["seed"], states["steps"], calls[0]))  # all simulations
             return float(amount * simulations)
 
         return decide
