@@ -117,7 +117,7 @@ outside-%: install  ## make the ladder's opponent NAME with another project's co
 leaderboard: install  ## play what LEADERBOARD.md lacks and write it (minutes; FULL=1: hours)
 	$(PY) -m experiments.leaderboard $(if $(FULL),--full)
 
-weights-%: install  ## train the network weights/NAME again from nothing and compare the two (hours)
+weights-%: install  ## make the network weights/NAME again from nothing, such as samurai-2 or leaf_values/samurai-4, and compare the two
 	$(PY) -m experiments.training.recipe $*
 
 weights-leaf_values/% weights-beliefs/%: install

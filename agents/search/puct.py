@@ -146,7 +146,7 @@ class Batch(NamedTuple):
     Attributes:
         leaves: states (games, batch).
         paths: int32 (games, batch, longest), the nodes on the way.
-        depths: int32 (games, batch), length of the path less one; -1 for a simulation already backed up.
+        depths: int32 (games, batch), length of the path less one; -1 for a simulation already backed up or not made.
     """
 
     leaves: np.ndarray
@@ -171,7 +171,7 @@ class Workspace(NamedTuple):
 
 
 def descend(roots, forest, batch, params, work):
-    """Let simulations descend to leaves for the network; others are backed up at once.
+    """Let simulations descend to leaves for the network, in searches not ended; others are backed up at once.
 
     A node asks the network again where a determinization allows actions that were not legal before.
 
@@ -291,7 +291,7 @@ def expand_leaves(trees, batch, log_probs, expected, values, temperature):
 
 @jit
 def end_decided(trees, left, ended):
-    """Mark the games whose most visited action stays that, whatever the `left` more simulations visit."""
+    """Mark the searches that `is_decided` says are over, `left` simulations before their end."""
     for i in range(trees.shape[0]):
         if not ended[i]:
             ended[i] = is_decided(trees[i], left)
@@ -393,7 +393,7 @@ class PUCTAgent:
         init_roots(trees)
         odds = self._belief.odds(roots) if self._belief else beliefs.no_odds(roots, self.variant)
         ended = np.zeros(games, np.bool_)
-        forest = Forest(trees, np.ones(games, np.int64), rngs=keys.reshape(-1, 1).copy(), odds=odds, ended=ended)
+        forest = Forest(trees, used=np.ones(games, np.int64), rngs=keys.reshape(-1, 1).copy(), odds=odds, ended=ended)
         while left > 0 and not ended.all():
             size = 1 if left == config.simulations else min(left, self._batch_size)
             left -= size

@@ -207,7 +207,12 @@ def test_a_search_that_ends_early_chooses_alike(variant, spec, saved, monkeypatc
     states, keys = positions(variant, 12, 20), np.arange(12, dtype=np.uint64)
     find = agent._find
     monkeypatch.setattr(agent, "_find", lambda *args, **kwargs: spent.append(find(*args, **kwargs)) or spent[-1])
-    assert (agent.act(states, keys) == agent.search(states, keys).actions).all()
+    for i in range(len(states)):  # one by one: a network's results depend, by rounding, on how many rows it reads
+        one = slice(i, i + 1)
+        assert agent.act(states[one], keys[one]) == agent.search(states[one], keys[one]).actions
+    spent.clear()
+    agent.act(states, keys)
+    agent.search(states, keys)
     early, full = (found.visits.sum(1) for found in spent)
     assert (early <= full).all()
     assert early.sum() < full.sum() or "inf" in spec  # which may spread visits evenly

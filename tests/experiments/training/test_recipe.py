@@ -56,6 +56,18 @@ def test_the_programs_take_the_commands(network, tmp_path):
     assert parse_variant(settings.game).spec == parse_variant(played).spec  # of the comparison
 
 
+@pytest.mark.parametrize("network", [name for name, recipe in read().networks.items() if recipe.file])
+def test_the_settings_are_those_of_the_card(network, tmp_path):
+    program, *words = commands(read(), network, tmp_path)[0]
+    card = json.loads((ROOT / "weights" / f"{network}.json").read_text())
+    for name, value in card["notes"]["config"].items():
+        found = getattr(tyro.cli(SETTINGS[program], args=words), name)
+        if name == "game":
+            assert parse_variant(found).spec == card["variant"]
+        elif name != "run":
+            assert (list(found) if isinstance(found, tuple) else found) == value, name
+
+
 def test_runs_come_after_those_that_they_read():
     assert in_order(SHORT, "b") == ["a", "b"]
     with pytest.raises(ValueError, match="the run c needs itself: c -> c"):
@@ -64,6 +76,14 @@ def test_runs_come_after_those_that_they_read():
         in_order(SHORT, "d")
     with pytest.raises(ValueError, match="there is no recipe for 'three'; there are two, circle"):
         commands(SHORT, "three", Path("runs"))
+
+
+def test_a_file_of_a_run_needs_no_export(tmp_path):
+    recipes = Recipes({"a": "training.belief"}, {"beliefs/x": Network("a", "tournament --agents {file}", "b")})
+    assert commands(recipes, "beliefs/x", tmp_path) == [
+        ["training.belief", "--run", f"{tmp_path}/a"],
+        ["tournament", "--agents", f"{tmp_path}/a/b", "--output", f"{tmp_path}/beliefs/x-compared"],
+    ]
 
 
 def test_it_runs_the_commands_and_resumes(tmp_path, monkeypatch, capsys):
