@@ -60,8 +60,9 @@ def test_the_programs_take_the_commands(network, tmp_path):
 def test_the_settings_are_those_of_the_card(network, tmp_path):
     program, *words = commands(read(), network, tmp_path)[0]
     card = json.loads((ROOT / "weights" / f"{network}.json").read_text())
+    settings = tyro.cli(SETTINGS[program], args=words)
     for name, value in card["notes"]["config"].items():
-        found = getattr(tyro.cli(SETTINGS[program], args=words), name)
+        found = getattr(settings, name)
         if name == "game":
             assert parse_variant(found).spec == card["variant"]
         elif name != "run":
