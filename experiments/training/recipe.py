@@ -20,21 +20,28 @@ import tyro
 
 from experiments.common.cli import INTERRUPTED, run_program
 from experiments.training.checkpoint import checkpoint_file
+from samurai_env import parse_variant
 from samurai_env.core.texts import listed, one_line, shown
 
 RECIPES = Path(__file__).with_name("recipes.toml")
+FIRST_DEAL = "300000"  # deals that nothing was tuned on
 PLACE = re.compile(r"\{([\w.-]+)\}")  # of the folder of another run
 
 
 class Network(msgspec.Struct, forbid_unknown_fields=True):
-    """The last run of a network, and the program that compares it with the kept one.
+    """The last run of a network, and how it is compared with the kept one.
 
-    `file` is the network's file in that run; without it the file is exported from the run's checkpoint.
+    Attributes:
+        run: name of the run.
+        game: the game that is played.
+        deals: number of deals; of games in a cooperative game.
+        agent: spec of the agent that plays with the network's {file}.
     """
 
     run: str
-    compare: str
-    file: str = ""
+    game: str
+    deals: int
+    agent: str = "ppo:{file}"
 
 
 class Recipes(msgspec.Struct, forbid_unknown_fields=True):
@@ -89,19 +96,26 @@ def commands(recipes: Recipes, network: str, output: Path) -> list[list[str]]:
         ValueError: there is no recipe for it.
     """
     if network not in recipes.networks:
-        raise ValueError(f"there is no recipe for {shown(network)}; there are {listed(recipes.networks)}")
+        raise ValueError(f"there is no recipe for {shown(network)}; there are {listed(recipes.networks, 1000)}")
     recipe, found = recipes.networks[network], []
     for name in in_order(recipes, recipe.run):
         words = [PLACE.sub(lambda place: str(output / place[1]), word) for word in shlex.split(recipes.runs[name])]
         resume = ["--resume"] if checkpoint_file(output / name).exists() else []
         found.append([*words, "--run", str(output / name), *resume])
-    if recipe.file:
-        file = output / recipe.run / recipe.file
-    else:
+    file = output / recipe.run / "model.safetensors"
+    if recipes.runs[recipe.run].startswith("train_ppo"):  # leaves a checkpoint
         file = output / f"{network}.safetensors"
         found.append(["export", "--run", str(output / recipe.run), "--to", str(file), "--replace"])
-    comparison = [word.replace("{file}", str(file)) for word in shlex.split(recipe.compare)]
-    return [*found, [*comparison, "--output", str(output / f"{network}-compared")]]
+    return [*found, [*comparison(network, recipe, file), "--output", str(output / f"{network}-compared")]]
+
+
+def comparison(network: str, recipe: Network, file: Path) -> list[str]:
+    """The command in which a file plays against the kept one."""
+    agents = [recipe.agent.replace("{file}", str(each)) for each in (file, f"weights/{network}.safetensors")]
+    match = ["--game", *recipe.game.split(), "--agents", *agents]
+    if parse_variant(recipe.game).game.cooperative:
+        return ["cooperative", *match, "--games", str(recipe.deals)]
+    return ["tournament", *match, "--deals", str(recipe.deals), "--first-deal", FIRST_DEAL, "--no-mirror"]
 
 
 def main(config: Config) -> None:

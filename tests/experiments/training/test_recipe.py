@@ -26,7 +26,7 @@ SETTINGS = {
 }
 SHORT = Recipes(
     {"a": "train_ppo --hidden 8", "b": "train_ppo --init-from {a} --expert ppo:{a}", "c": "train_ppo --init-from {c}"},
-    {"two": Network("b", "tournament --agents ppo:{file} greedy"), "circle": Network("c", "tournament")},
+    {"two": Network("b", "samurai players=2", 9), "circle": Network("c", "samurai players=2", 9)},
 )
 
 
@@ -56,7 +56,7 @@ def test_the_programs_take_the_commands(network, tmp_path):
     assert parse_variant(settings.game).spec == parse_variant(played).spec  # of the comparison
 
 
-@pytest.mark.parametrize("network", [name for name, recipe in read().networks.items() if recipe.file])
+@pytest.mark.parametrize("network", [name for name in read().networks if "/" in name])
 def test_the_settings_are_those_of_the_card(network, tmp_path):
     program, *words = commands(read(), network, tmp_path)[0]
     card = json.loads((ROOT / "weights" / f"{network}.json").read_text())
@@ -80,10 +80,13 @@ def test_runs_come_after_those_that_they_read():
 
 
 def test_a_file_of_a_run_needs_no_export(tmp_path):
-    recipes = Recipes({"a": "training.belief"}, {"beliefs/x": Network("a", "tournament --agents {file}", "b")})
-    assert commands(recipes, "beliefs/x", tmp_path) == [
-        ["training.belief", "--run", f"{tmp_path}/a"],
-        ["tournament", "--agents", f"{tmp_path}/a/b", "--output", f"{tmp_path}/beliefs/x-compared"],
+    network = Network("a", "samurai_spirit players=4", 7, "mcts:9,value={file}")
+    recipes = Recipes({"a": "training.leaf_value"}, {"leaf_values/x": network})
+    agents = [f"mcts:9,value={tmp_path}/a/model.safetensors", "mcts:9,value=weights/leaf_values/x.safetensors"]
+    match = ["--game", "samurai_spirit", "players=4", "--agents", *agents, "--games", "7"]
+    assert commands(recipes, "leaf_values/x", tmp_path) == [
+        ["training.leaf_value", "--run", f"{tmp_path}/a"],
+        ["cooperative", *match, "--output", f"{tmp_path}/leaf_values/x-compared"],
     ]
 
 
@@ -98,13 +101,9 @@ def test_it_runs_the_commands_and_resumes(tmp_path, monkeypatch, capsys):
         "experiments.tournament",
     ]
     assert ran[1][1:] == ["--init-from", f"{tmp_path}/a", "--expert", f"ppo:{tmp_path}/a", "--run", f"{tmp_path}/b"]
-    assert ran[3][1:] == [
-        "--agents",
-        f"ppo:{tmp_path}/two.safetensors",
-        "greedy",
-        "--output",
-        f"{tmp_path}/two-compared",
-    ]
+    agents = [f"ppo:{tmp_path}/two.safetensors", "ppo:weights/two.safetensors"]
+    match = ["--game", "samurai", "players=2", "--agents", *agents, "--deals", "9", "--first-deal", "300000"]
+    assert ran[3][1:] == [*match, "--no-mirror", "--output", f"{tmp_path}/two-compared"]
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "checkpoint.safetensors").touch()
     ran.clear()
