@@ -21,7 +21,7 @@ import tyro
 from experiments.common.cli import INTERRUPTED, run_program
 from experiments.training.checkpoint import checkpoint_file
 from samurai_env import parse_variant
-from samurai_env.core.texts import listed, one_line, shown
+from samurai_env.core.texts import one_line, shown
 
 RECIPES = Path(__file__).with_name("recipes.toml")
 FIRST_DEAL = "300000"  # deals that nothing was tuned on
@@ -34,8 +34,8 @@ class Network(msgspec.Struct, forbid_unknown_fields=True):
     Attributes:
         run: name of the run.
         game: the game that is played.
-        deals: number of deals; of games in a cooperative game.
-        agent: spec of the agent that plays with the network's {file}.
+        deals: number of deals, or of games of each in a cooperative game.
+        agent: spec of the agent that plays with the network's `{file}`.
     """
 
     run: str
@@ -96,14 +96,15 @@ def commands(recipes: Recipes, network: str, output: Path) -> list[list[str]]:
         ValueError: there is no recipe for it.
     """
     if network not in recipes.networks:
-        raise ValueError(f"there is no recipe for {shown(network)}; there are {listed(recipes.networks, 1000)}")
+        known = ", ".join(recipes.networks)
+        raise ValueError(f"there is no recipe for {shown(network)}; there are {known}")
     recipe, found = recipes.networks[network], []
     for name in in_order(recipes, recipe.run):
         words = [PLACE.sub(lambda place: str(output / place[1]), word) for word in shlex.split(recipes.runs[name])]
         resume = ["--resume"] if checkpoint_file(output / name).exists() else []
         found.append([*words, "--run", str(output / name), *resume])
     file = output / recipe.run / "model.safetensors"
-    if recipes.runs[recipe.run].startswith("train_ppo"):  # leaves a checkpoint
+    if recipes.runs[recipe.run].startswith("train_ppo"):  # kept in half precision
         file = output / f"{network}.safetensors"
         found.append(["export", "--run", str(output / recipe.run), "--to", str(file), "--replace"])
     return [*found, [*comparison(network, recipe, file), "--output", str(output / f"{network}-compared")]]
