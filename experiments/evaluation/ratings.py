@@ -140,4 +140,4 @@ def rate(matchups: Matchups, comparison: Comparison, rng: np.random.Generator, r
     table[found] = np.stack([strengths[0], low, high], axis=1)[found]
     table[found & ~won[:, anchor], 1] = -np.inf
     table[found & ~won[anchor], 2] = np.inf
-    return table
+    return np.round(table, 6) + 0.0  # rounding differs between processors: equal ones stay equal, and 0 has no sign

@@ -140,6 +140,16 @@ def test_who_lost_everything_has_an_open_interval():
     assert table[2, 2] - table[2, 1] > 100
 
 
+@pytest.mark.parametrize("deals", [8, 24, 56])
+def test_equals_are_rated_equal(deals):
+    """Exactly: else rounding, which differs between processors, would say who comes first in a table."""
+    even = np.tile([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0], [0.0, 1.0]], (deals // 4, 1))
+    found = {(0, 1): even, (1, 2): played(0.6, 24, 2, np.random.default_rng(deals))}
+    rating = rate(found, Comparison(3, 0, 2), np.random.default_rng(0), 50)[1, 0]
+    assert rating == 0.0
+    assert not np.signbit(rating)
+
+
 def test_who_met_nobody_has_no_rating():
     found = {(0, 1): played(0.7, 50, 2, np.random.default_rng(0)), (2, 3): np.ones((5, 2))}
     table = rate(found, Comparison(5, 1, 2), np.random.default_rng(0), 50)
