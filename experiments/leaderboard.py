@@ -79,6 +79,7 @@ class Ladder:
         first_deal: number of the first deal, for agents that were tuned on earlier ones (ratings only).
         mirror: whether agents also play themselves (ratings only).
         readme: whether the README shows its agents (ratings only).
+        free_for_all: as many different agents as seats meet, not one among copies of another (ratings only).
         needs: a module of another project that an agent needs; where it is missing, the table is not played.
     """
 
@@ -96,6 +97,7 @@ class Ladder:
     first_deal: int = tournament.Config.first_deal
     mirror: bool = tournament.Config.mirror
     readme: bool = False
+    free_for_all: bool = tournament.Config.free_for_all
     needs: str | None = None
 
     def tournament(self, folder: Path, full: bool) -> tournament.Config:
@@ -108,6 +110,7 @@ class Ladder:
             mirror=self.mirror,
             width=self.width,
             winner=self.winner,
+            free_for_all=self.free_for_all,
             chunk=self.chunk,
             output=Path(os.path.relpath(folder / self.name, ROOT)),  # it becomes part of the command on the page
         )
@@ -190,10 +193,12 @@ def origin(ladder: Ladder, results: Results, standing: Standings) -> str:
             if spec in standing.agents
         ),
     ]
-    first, cells = standing.agents[0], [pair for pair in standing.shares if pair[0] != pair[1]]
-    one, other = min(cells, key=lambda pair: (pair[0] != first, pair[1] != ANCHOR))
+    first, cells = standing.agents[0], [lineup for lineup in results.matchups if len(set(lineup)) > 1]
+    if not ladder.free_for_all:
+        cells = [pair for pair in standing.shares if pair[0] != pair[1]]
+    cell = min(cells, key=lambda lineup: (lineup[0] != first, lineup[1] != ANCHOR))
     commands = [
-        f"python -m experiments.reproduce {ladder.name} {one} {other}",
+        f"python -m experiments.reproduce {ladder.name} {' '.join(cell)}",
         f"python -m experiments.leaderboard --full --only {ladder.name}",
     ]
     lines.append(
@@ -209,9 +214,9 @@ def results_of(ladder: Ladder, folder: Path) -> tuple[Results, Standings] | None
         return None
     results = Results(path)
     listed = (*ladder.agents, *ladder.slow)
-    pairs = [(one, other) for one in listed for other in listed if one != other]
-    met = [pair for pair in pairs if pair in results.matchups and results.matchups[pair].deals]
-    agents = tuple(agent for agent in listed if any(agent in pair for pair in met))
+    met = [set(lineup) for lineup, found in results.matchups.items() if found.deals]
+    met = [lineup for lineup in met if len(lineup) > 1 and lineup <= set(listed)]
+    agents = tuple(agent for agent in listed if any(agent in lineup for lineup in met))
     return (results, standings(results, agents, rule=StopRule(winner=ladder.winner))) if agents else None
 
 
@@ -229,6 +234,12 @@ def ladder_part(ladder: Ladder, folder: Path) -> str | None:
     others = standing.variant.num_players - 1
     meaning = "against that of the column" if others == 1 else f"in one seat among {others} copies of the column's"
     about = f"Columns with numbers: win share of the row's agent {meaning}; par is 1/{others + 1}."
+    if ladder.free_for_all:
+        about = (
+            f"A free-for-all: {others + 1} different agents in each game, in every seat of each deal; par of the win"
+            f" share is 1/{others + 1}. Columns with numbers: of what the row's and the column's agent won in the games"
+            " of both, the row's share; par is 1/2."
+        )
     if ladder.winner:
         about += (
             " A matchup ended once a winner was known: the intervals of win shares hold for that, those of ratings are"

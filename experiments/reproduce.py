@@ -3,7 +3,8 @@
     python -m experiments.reproduce ladder-2 mcts:1000 greedy
     python -m experiments.reproduce ladder-spirit greedy "samurai_spirit players=3 difficulty=easy"
 
-A cell is the name of a table, the agent of the row, and the agent of the column or, in a cooperative game, the variant.
+A cell is the name of a table, the agent of the row, and the agent of the column or, in a cooperative game, the variant;
+of a free-for-all the agents that met.
 """
 
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from experiments.common.provenance import RESULTS
 from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.evaluation.matches import estimate
-from experiments.evaluation.matchups import Results
+from experiments.evaluation.matchups import Lineup, Results
 from samurai_env import parse_variant
 
 
@@ -30,8 +31,8 @@ class Config(WorkerSettings):
     """Name of the table, a folder of experiments/results."""
     agent: tyro.conf.Positional[str]
     """Spec of the row's agent."""
-    other: tyro.conf.Positional[str]
-    """Spec of the column's agent; in a cooperative game of the variant."""
+    others: tyro.conf.Positional[tuple[str, ...]]
+    """Spec of the column's agent; in a cooperative game of the variant; in a free-for-all those of all other agents."""
     output: Path = Path("runs/cell")
     """Folder for the results, which may not have any yet."""
 
@@ -39,29 +40,33 @@ class Config(WorkerSettings):
 def rated(config: Config, ladder: leaderboard.Ladder, console: Console, folder: Path) -> str:
     """Play a cell of a table of ratings; what the table has and what came out."""
     kept = Results(folder / ladder.name / "results.json")
-    pair = (config.agent, config.other)
-    if pair not in kept.matchups and parse_variant(kept.variant).num_players == 2:
-        pair = pair[::-1]
-    if pair not in kept.matchups or not kept.matchups[pair].deals:
-        raise ValueError(f"{ladder.name} has no cell of {config.agent} and {config.other}")
-    before = kept.matchups[pair].shares(len(kept.matchups[pair].deals))
+    lineup: Lineup = (config.agent, *config.others)
+    if lineup not in kept.matchups and (ladder.free_for_all or parse_variant(kept.variant).num_players == 2):
+        lineup = next((each for each in kept.matchups if set(each) == set(lineup)), lineup)
+    if lineup not in kept.matchups or not kept.matchups[lineup].deals:
+        raise ValueError(f"{ladder.name} has no cell of {config.agent} and {', '.join(config.others)}")
+    before = kept.matchups[lineup].shares(len(kept.matchups[lineup].deals))
     again = replace(
         ladder.tournament(folder, True),
-        agents=pair,
+        agents=lineup,
         deals=len(before),
         width=None,
         winner=False,
         output=config.output,
     )
-    now = tournament.play(config.given_to(again), console, pairs=[pair]).matchups[pair].shares(len(before))
+    now = tournament.play(config.given_to(again), console, lineups=[lineup]).matchups[lineup].shares(len(before))
     same = int((before[: len(now)] == now).all(1).sum())
-    what = f"{pair[0]} against {pair[1]}, {len(before)} deals"
-    return f"{what}\ntable: {estimate(before)}\nagain: {estimate(now)}, {same} deals with the same results"
+    what = f"{lineup[0]} against {', '.join(lineup[1:])}, {len(before)} deals"
+    players = parse_variant(kept.variant).num_players  # a row begins with what the first agent won in so many games
+    table, played = estimate(before[:, :players]), estimate(now[:, :players])
+    return f"{what}\ntable: {table}\nagain: {played}, {same} deals with the same results"
 
 
 def counted(config: Config, ladder: leaderboard.Ladder, console: Console, folder: Path) -> str:
     """Play a cell of a table of win rates; what the table has and what came out."""
-    kept, variant = cooperative.CooperativeResults(folder / ladder.name / "wins.json"), parse_variant(config.other)
+    if len(config.others) != 1:
+        raise ValueError(f"a cell of {ladder.name} has an agent and a variant, not {len(config.others)} variants")
+    kept, variant = cooperative.CooperativeResults(folder / ladder.name / "wins.json"), parse_variant(config.others[0])
     before = kept.rate(config.agent, variant)
     if before is None:
         raise ValueError(f"{ladder.name} has no cell of {config.agent} with {variant.spec}")

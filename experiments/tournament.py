@@ -3,18 +3,20 @@
     python -m experiments.tournament --agents random,greedy,mcts:1000 --deals 500
 
 Every pair meets: one agent among copies of the other, on the same deals from every seat, and the other way
-round with more than two players; each agent also meets copies of itself, which must give par. Win shares are shown with
-95 % intervals over deals, ratings and alpha-rank with resampled deals. Results go to a JSON file as they come; the same
+round with more than two players; each agent also meets copies of itself, which must give par. With three and more
+players a free-for-all seats as many different agents as there are seats instead. Win shares are shown with 95 %
+intervals over deals, ratings and alpha-rank with resampled deals. Results go to a JSON file as they come; the same
 command resumes, and more agents or deals may be added later.
 """
 
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from io import StringIO
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated
 
@@ -33,15 +35,16 @@ from experiments.common.provenance import commit, machine
 from experiments.common.ranges import Count, Seed, check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.common.tasks import results as results_of
-from experiments.evaluation.matches import Timed, one_against_others, warm_agent
-from experiments.evaluation.matchups import Chunk, Matchup, Pair, Results
+from experiments.evaluation.matches import Timed, free_for_all, one_against_others, warm_agent
+from experiments.evaluation.matchups import Chunk, Lineup, Matchup, Results
 from experiments.evaluation.standings import Standings, span, standings
 from experiments.evaluation.stopping import StopRule
 from samurai_env import parse_variant
+from samurai_env.core.game import Variant
 from samurai_env.files.atomic_write import write_atomically
 
-# Spec of the variant, the one and the others, first deal of the tournament, of the task (from there), number of deals.
-Task = tuple[str, Pair, int, int, int]
+# Spec of the variant, line-up, first deal of the tournament, of the task (from there), number of deals.
+Task = tuple[str, Lineup, int, int, int]
 SAVE = 20.0  # seconds between two times that results are written
 
 
@@ -63,6 +66,8 @@ class Config(WorkerSettings):
     """End a matchup once it is known who wins more than par; intervals are wider, so that one may look at any time."""
     mirror: bool = True
     """Also let every agent play copies of itself: a control that must give par."""
+    free_for_all: bool = False
+    """With 3 and more players: seat as many different agents as there are seats, every choice of them on every deal."""
     output: Path = Path("runs/tournament")
     """Folder for results.json, table.txt and payoff.png."""
     chunk: Annotated[int, Range(1, 10**4)] = 5
@@ -78,16 +83,19 @@ class Config(WorkerSettings):
 
 
 def play_chunk(task: Task) -> Chunk:
-    """Worker: one agent among copies of another on some deals."""
-    variant, pair, begin, first, deals = task
-    agents = [Timed(warm_agent(spec, variant)) for spec in pair]
-    shares = one_against_others(parse_variant(variant), agents, begin + first, deals)
-    return Chunk(pair, first, shares.tolist(), [a.seconds for a in agents], [a.decisions for a in agents], machine())
+    """Worker: a line-up on some deals."""
+    variant, lineup, begin, first, deals = task
+    agents = [Timed(warm_agent(spec, variant)) for spec in lineup]
+    play_deals = one_against_others if len(lineup) == 2 else free_for_all
+    shares = play_deals(parse_variant(variant), agents, begin + first, deals).reshape(deals, -1)
+    return Chunk(lineup, first, shares.tolist(), [a.seconds for a in agents], [a.decisions for a in agents], machine())
 
 
-def pairs_to_meet(config: Config, players: int) -> list[Pair]:
-    """(one, others) pairs to be played."""
-    pairs = []
+def lineups_to_meet(config: Config, players: int) -> list[Lineup]:
+    """Line-ups to be played: (one, others), or the agents of a free-for-all."""
+    if config.free_for_all:
+        return list(combinations(config.agents, players))
+    pairs: list[Lineup] = []
     for i, one in enumerate(config.agents):
         for j, other in enumerate(config.agents):
             if (i == j and config.mirror) or i < j or (i > j and players > 2):
@@ -100,14 +108,14 @@ def stop(matchup: Matchup, config: Config) -> int | None:
     return config.rule.after(matchup.shares(config.deals))
 
 
-def missing(results: Results, config: Config, pairs: list[Pair]) -> Iterator[Task]:
+def missing(results: Results, config: Config, lineups: Sequence[Lineup]) -> Iterator[Task]:
     """List what is still to be played; the results are read before each step."""
-    for pair in pairs:
-        matchup = results.matchups[pair]
+    for lineup in lineups:
+        matchup = results.matchups[lineup]
         for first in range(0, config.deals, config.chunk):
             deals = [d for d in range(first, min(first + config.chunk, config.deals)) if d not in matchup.deals]
             if deals and stop(matchup, config) is None:
-                yield results.variant, pair, config.first_deal, deals[0], deals[-1] - deals[0] + 1
+                yield results.variant, lineup, config.first_deal, deals[0], deals[-1] - deals[0] + 1
 
 
 def prepare(config: Config) -> Results:
@@ -126,53 +134,70 @@ def prepare(config: Config) -> Results:
     variant = parse_variant(config.game)
     if config.winner and variant.game.cooperative:
         raise ValueError(f"--winner is for games that somebody wins; {variant.game.title} is cooperative")
+    if config.free_for_all:
+        _check_free_for_all(config, variant)
     for spec in config.agents:
         make_agent(spec, variant)  # fail before anything is played
     make_folder(config.output)
     results = Results(config.output / "results.json", variant.spec, config.first_deal)
+    for lineup in results.matchups:
+        if (len(lineup) > 2) != config.free_for_all:
+            held = "one agent among copies of another" if config.free_for_all else "free-for-alls"
+            raise ValueError(f"{results.path} holds games of {held}; choose another --output")
     for spec in config.agents:
         check_file_hash(spec, results.networks, results.path)
     return results
 
 
+def _check_free_for_all(config: Config, variant: Variant) -> None:
+    """Refuse settings that a free-for-all has no use for."""
+    players = variant.num_players
+    if variant.game.cooperative or players == 2:
+        why = "is cooperative" if variant.game.cooperative else "has 2 players, of whom every pair meets anyway"
+        raise ValueError(f"--free-for-all is for 3 and more players who play against each other; {variant.spec} {why}")
+    if len(config.agents) < players:
+        raise ValueError(f"--free-for-all needs {players} agents or more here, not {len(config.agents)}")
+    if config.winner or config.width is not None:
+        raise ValueError("--free-for-all plays all deals: --winner and --width are for one agent among copies")
+
+
 def play(
-    config: Config, console: Console, interrupt: Interrupt | None = None, pairs: list[Pair] | None = None
+    config: Config, console: Console, interrupt: Interrupt | None = None, lineups: Sequence[Lineup] | None = None
 ) -> Results:
-    """Play what is missing, between all pairs or those given; Ctrl-C (or `interrupt`) stops and keeps what is done."""
+    """Play what is missing, of all line-ups or those given; Ctrl-C (or `interrupt`) stops and keeps what is done."""
     results = prepare(config)
     players = parse_variant(results.variant).num_players
-    pairs = pairs_to_meet(config, players) if pairs is None else pairs
-    if players == 2:  # what has been played with the agents named in another order goes on
-        pairs = [
-            pair[::-1] if pair[::-1] in results.matchups and pair not in results.matchups else pair for pair in pairs
-        ]
-    for pair in pairs:
-        results.matchups.setdefault(pair, Matchup())
+    lineups = lineups_to_meet(config, players) if lineups is None else lineups
+    if players == 2 or config.free_for_all:  # what has been played with the agents named in another order goes on
+        known = {frozenset(lineup): lineup for lineup in results.matchups}
+        lineups = [known.get(frozenset(lineup), lineup) for lineup in lineups]
+    for lineup in lineups:
+        results.matchups.setdefault(lineup, Matchup())
 
-    def settled(pair: Pair) -> int:
-        matchup = results.matchups[pair]
+    def settled(lineup: Lineup) -> int:
+        matchup = results.matchups[lineup]
         return config.deals if stop(matchup, config) else len(matchup.shares(config.deals))
 
     def write() -> None:
-        for pair, deal in fresh:  # started by workers when a matchup ended: how many depends on their speed
-            if deal >= (stop(results.matchups[pair], config) or config.deals):
-                results.matchups[pair].deals.pop(deal, None)
+        for lineup, deal in fresh:  # started by workers when a matchup ended: how many depends on their speed
+            if deal >= (stop(results.matchups[lineup], config) or config.deals):
+                results.matchups[lineup].deals.pop(deal, None)
         results.write(command)
 
     command, now = command_line("experiments.tournament", WorkerSettings().given_to(config)), commit()
-    done, fresh = {pair: settled(pair) for pair in pairs}, set[tuple[Pair, int]]()
-    tasks = missing(results, config, pairs)
+    done, fresh = {lineup: settled(lineup) for lineup in lineups}, set[tuple[Lineup, int]]()
+    tasks = missing(results, config, lineups)
     saved = time.monotonic()
     with (
         interrupt or Interrupt() as interrupt,
-        progress_bar(console, "deals", config.deals * len(pairs), sum(done.values())) as bar,
+        progress_bar(console, "deals", config.deals * len(lineups), sum(done.values())) as bar,
         closing(results_of(play_chunk, tasks, config, lambda: interrupt.asked)) as coming,
     ):
         for _, chunk in coming:
-            results.matchups[chunk.pair].add(chunk, now)
-            fresh |= {(chunk.pair, chunk.first + i) for i in range(len(chunk.shares))}
-            done[chunk.pair] = settled(chunk.pair)
-            bar(sum(done.values()), " among ".join(chunk.pair))
+            results.matchups[chunk.lineup].add(chunk, now)
+            fresh |= {(chunk.lineup, chunk.first + i) for i in range(len(chunk.shares))}
+            done[chunk.lineup] = settled(chunk.lineup)
+            bar(sum(done.values()), (", " if config.free_for_all else " among ").join(chunk.lineup))
             if time.monotonic() - saved > SAVE:
                 write()
                 saved = time.monotonic()
@@ -190,7 +215,10 @@ def show(config: Config, results: Results, console: Console) -> None:
     """Print the table and write table.txt and payoff.png."""
     found = standings(results, config.agents, config.deals, config.rule)
     others = found.variant.num_players - 1
-    title = f"{found.variant.spec}: win share of one (row) among {others} (column), 95 % intervals"
+    meaning = f"win share of one (row) among {others} (column)"
+    if config.free_for_all:
+        meaning = "share of the row's agent of what it and the column's won"
+    title = f"{found.variant.spec}: {meaning}, 95 % intervals"
     table = Table(title=title, caption=caption(config, found))
     for name in found.head(found.agents):
         table.add_column(name, justify="left" if name == "agent" else "right", overflow="fold")
@@ -225,7 +253,7 @@ def draw(found: Standings, title: str, path: Path) -> None:
         grid[i, j] = share.mean
         dark = not 0.1 < share.mean < 0.9
         axes.text(j, i, f"{share.mean:.1%}", ha="center", va="center", color="white" if dark else "black")
-    par = 0.5 if found.variant.game.cooperative else 1.0 / found.variant.num_players
+    par = 0.5 if found.variant.game.cooperative or found.wins else 1.0 / found.variant.num_players
     axes.imshow(grid, norm=TwoSlopeNorm(par, 0, 1), cmap="RdYlBu")  # par is pale
     names = [textwrap.fill(agent.replace(",", ", "), 24) for agent in found.agents]
     axes.set_xticks(range(size), names, rotation=30, ha="right", fontsize=8)

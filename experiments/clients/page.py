@@ -88,7 +88,7 @@ def spiel_checks() -> str:
 def spiel_search() -> str:
     """OpenSpiel's IS-MCTS and the project's own against greedy, and what a decision costs."""
     results = Results(RESULTS / "clients-open_spiel.json")
-    agents = list(dict.fromkeys(agent for pair in results.matchups for agent in pair))
+    agents = list(dict.fromkeys(agent for lineup in results.matchups for agent in lineup))
     found = standings(results, agents)
     lines = []
     for agent in (name for name in found.agents if name != GREEDY):

@@ -8,7 +8,7 @@ from typing import Any
 
 from agents.spec import parse_agent_spec
 from experiments.evaluation.matches import Estimate
-from experiments.evaluation.matchups import Matchup, Pair, Results
+from experiments.evaluation.matchups import Lineup, Matchup, Results
 from experiments.evaluation.standings import ANCHOR, decision_seconds, standings
 
 DEFAULT = "mcts:1000"  # where nothing has been measured: it plays every game with any number of players
@@ -64,13 +64,13 @@ def _rated(boards: Sequence[tuple[Results, Sequence[str]]]) -> list[Row]:
 def merged(boards: Sequence[Results]) -> Results:
     """The deals of tournaments of one variant, as one; with two players a matchup may stand in either order."""
     whole = copy(boards[0])
-    whole.matchups = dict[Pair, Matchup]()
+    whole.matchups = dict[Lineup, Matchup]()
     for results in boards:
-        for pair, matchup in results.matchups.items():
+        for lineup, matchup in results.matchups.items():
             shares = matchup.shares()
-            if shares.shape[1:] == (2,) and pair[::-1] in whole.matchups and pair not in whole.matchups:
-                pair, shares = pair[::-1], 1.0 - shares
-            deals = whole.matchups.setdefault(pair, Matchup()).deals
+            if shares.shape[1:] == (2,) and lineup[::-1] in whole.matchups and lineup not in whole.matchups:
+                lineup, shares = lineup[::-1], 1.0 - shares
+            deals = whole.matchups.setdefault(lineup, Matchup()).deals
             deals.update(enumerate(shares.tolist(), len(deals)))
     return whole
 

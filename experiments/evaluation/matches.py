@@ -89,6 +89,35 @@ def one_against_others(variant: Variant, agents: Sequence[Agent], first: int, de
     return own if variant.game.cooperative else (own * (n - 1) + 1) / n
 
 
+def free_for_all(variant: Variant, agents: Sequence[Agent], first: int, deals: int) -> np.ndarray:
+    """Play as many agents as seats against each other, each once in every seat of every deal.
+
+    Who sits after whom is drawn by deal.
+
+    Args:
+        variant: what is played; not cooperative.
+        agents: as many as players.
+        first: number of the first deal.
+        deals: how many.
+
+    Returns:
+        float64 (deals, agents, games of a deal): the win share of each agent, 1 for a sole win.
+
+    Raises:
+        ValueError: more or fewer agents than seats.
+    """
+    n = variant.num_players
+    if len(agents) != n:
+        raise ValueError(f"a free-for-all of {variant.spec} has {n} agents, not {len(agents)}")
+    seeds = deal_seeds(first, deals)
+    around = np.array([np.random.default_rng(seed).permutation(n) for seed in seeds])
+    at = (np.arange(n) + np.arange(n)[:, None]) % n  # row r: the place in the circle of seats 0, 1, ... in game r
+    seating = around[:, at]
+    returns = play_games(variant, agents, seating.reshape(-1, n), np.repeat(seeds, n)).reshape(seating.shape)
+    own = np.take_along_axis(returns, np.argsort(seating, axis=2), axis=2).swapaxes(1, 2)
+    return (own * (n - 1) + 1) / n
+
+
 def win_share_against(variant: Variant, agents: Sequence[Agent], deals: int, first: int = 0) -> float:
     """Mean win share of `agents[0]` among copies of `agents[1]`, from deal number `first` on."""
     return float(one_against_others(variant, agents, first, deals).mean())
@@ -112,7 +141,7 @@ class Estimate:
         return f"{self.mean:6.1%} [{self.low:.1%}, {self.high:.1%}]"
 
 
-def wilson(mean: float, count: int) -> tuple[float, float]:
+def wilson(mean: float, count: float) -> tuple[float, float]:
     """Wilson's 95 % score interval of a share seen in `count` independent trials (Wilson, 1927)."""
     spread = Z95 * math.sqrt(mean * (1 - mean) / count + Z95**2 / (4 * count**2))
     centre = mean + Z95**2 / (2 * count)
@@ -121,18 +150,28 @@ def wilson(mean: float, count: int) -> tuple[float, float]:
 
 
 def estimate(shares: np.ndarray) -> Estimate:
-    """Mean share with an interval over deals.
+    """Mean share with an interval over deals; see `estimate_ratio`.
+
+    Args:
+        shares: (deals, games of a deal), each in [0, 1].
+    """
+    return estimate_ratio(shares.sum(1), np.full(len(shares), shares.shape[1], float))
+
+
+def estimate_ratio(won: np.ndarray, games: np.ndarray) -> Estimate:
+    """Share of games won, with an interval over deals.
 
     The games of one deal are not independent, so the interval comes from the spread between deals; it is
     never narrower than Wilson's for as many independent games, which also serves results of 0 or 100 %.
 
     Args:
-        shares: (deals, games of a deal), each in [0, 1].
+        won: (deals,), at most `games`.
+        games: (deals,), more than 0 in all.
     """
-    by_deal = shares.mean(1)
-    mean, deals = float(by_deal.mean()), len(by_deal)
-    low, high = wilson(mean, shares.size)
+    mean, deals = float(won.sum() / games.sum()), len(games)
+    low, high = wilson(mean, float(games.sum()))
     if deals > 1:
-        half = Z95 * float(by_deal.std(ddof=1)) / math.sqrt(deals)
+        spread = float(np.square(won - mean * games).sum())
+        half = Z95 * math.sqrt(spread * deals / (deals - 1)) / float(games.sum())
         low, high = min(low, mean - half), max(high, mean + half)
     return Estimate(mean, max(0.0, low), min(1.0, high))

@@ -19,7 +19,8 @@ from samurai_env.core.texts import one_line, shown
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import in_form, read_json
 
-Pair = tuple[str, str]  # the one agent and the others
+# The agents of a matchup: one and the others, who are all alike, or with three and more players those of all seats.
+Lineup = tuple[str, ...]
 SAME_SHARE = 1e-9  # shares that differ by less are the same
 
 
@@ -32,11 +33,11 @@ class KeptMatchup(Struct):
     """A matchup in the file; see `Matchup`, and `_as_json` for the shares."""
 
     one: str
-    others: str
+    others: str | Annotated[list[str], Meta(min_length=2)]
     commits: list[str]
     machines: list[str]
-    seconds: tuple[Seconds, Seconds]
-    decisions: tuple[Natural, Natural]
+    seconds: list[Seconds]
+    decisions: list[Natural]
     shares: list[list[Share] | None]
 
 
@@ -54,34 +55,35 @@ class KeptResults(Struct):
 class Chunk(NamedTuple):
     """Some deals of a matchup as a worker played them."""
 
-    pair: Pair
+    lineup: Lineup
     first: int
     """Number of the first deal."""
     shares: list[list[float]]
-    """Win share of the one, by deal and its seat."""
+    """See `Matchup.deals`."""
     seconds: list[float]
-    """Processor time that the one and the others thought."""
+    """Processor time that each agent thought."""
     decisions: list[int]
-    """Decisions that the one and the others made."""
+    """Decisions that each agent made."""
     machine: str
     """Where it was."""
 
 
 @dataclass
 class Matchup:
-    """One agent among copies of another on duplicate deals.
+    """One agent among copies of another, or as many agents as seats, on duplicate deals.
 
     Attributes:
-        deals: by number of the deal: the one agent's win share by its seat.
-        seconds: processor time that the one and the others thought.
-        decisions: that the one and the others made in that time.
+        deals: by number of the deal: the one agent's win share by its seat; of as many agents as seats the win shares
+            of the first in each game of the deal, those of the second, and so on.
+        seconds: processor time that each agent thought.
+        decisions: that each agent made in that time.
         commits: of the code that played.
         machines: on which it played.
     """
 
     deals: dict[int, list[float]] = field(default_factory=dict)
-    seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
-    decisions: list[int] = field(default_factory=lambda: [0, 0])
+    seconds: list[float] = field(default_factory=list)
+    decisions: list[int] = field(default_factory=list)
     commits: list[str] = field(default_factory=list)
     machines: list[str] = field(default_factory=list)
 
@@ -93,7 +95,7 @@ class Matchup:
             rule: no more than it wants.
 
         Returns:
-            float64 (deals, seats).
+            float64 (deals, seats), or (deals, agents * games) of as many agents as seats.
         """
         rows: list[list[float]] = []
         while len(rows) in self.deals and len(rows) != deals:
@@ -104,9 +106,9 @@ class Matchup:
     def add(self, chunk: Chunk, commit_: str) -> None:
         """Keep what a worker played, with the commit of the code."""
         self.deals.update(enumerate(chunk.shares, chunk.first))
-        for who in (0, 1):
-            self.seconds[who] += chunk.seconds[who]
-            self.decisions[who] += chunk.decisions[who]
+        nothing = [0] * len(chunk.lineup)
+        self.seconds = [sum(times) for times in zip(self.seconds or nothing, chunk.seconds, strict=True)]
+        self.decisions = [sum(counts) for counts in zip(self.decisions or nothing, chunk.decisions, strict=True)]
         for kept, now in ((self.commits, commit_), (self.machines, chunk.machine)):
             if now not in kept:
                 kept.append(now)
@@ -138,7 +140,7 @@ class Results:
     Attributes:
         path: the file.
         variant: spec of what is played.
-        matchups: by the one agent and the others.
+        matchups: by line-up.
         networks: by spec of an agent, the hash of the files that it names (`experiments.common.file_hashes`).
         origin: with what the file was last written: command, versions, seeds.
     """
@@ -154,7 +156,7 @@ class Results:
         Raises:
             ValueError: it is damaged, or holds games of another variant or of other deals.
         """
-        self.path, self.matchups, self.networks = path, dict[Pair, Matchup](), dict[str, str]()
+        self.path, self.matchups, self.networks = path, dict[Lineup, Matchup](), dict[str, str]()
         self.origin: dict[str, Any] = {}
         self.seeds = f"{MATCH_SEED} + number of the deal" + (f", from deal {first_deal} on" if first_deal else "")
         if variant is None or path.exists():
@@ -182,19 +184,24 @@ class Results:
         variant = parse_variant(saved.variant)
         players = variant.num_players
         for found in saved.matchups:
-            pair = current_spec(found.one), current_spec(found.others)
+            others = [found.others] if isinstance(found.others, str) else found.others
+            lineup = tuple(map(current_spec, (found.one, *others)))
             name = f"{one_line(self.path, 120)} is damaged: the matchup of {shown(found.one, 40)}"
-            if pair in self.matchups:
-                raise ValueError(f"{name} with {shown(found.others, 40)} stands there twice")
+            if lineup in self.matchups:
+                raise ValueError(f"{name} with {shown(', '.join(others), 40)} stands there twice")
+            if len(lineup) not in (2, players):
+                raise ValueError(f"{name} has {len(lineup)} agents, the game has {players} seats")
+            if not len(found.seconds) == len(found.decisions) == len(lineup):
+                raise ValueError(f"{name} has times or decisions of another number of agents than {len(lineup)}")
+            size = players if len(lineup) == 2 else players**2
             deals = {number: row for number, row in enumerate(found.shares) if row is not None}
             for number, row in deals.items():
-                if len(row) != players:
-                    raise ValueError(f"{name} has {len(row)} seats in deal {number}, the game has {players}")
-                if not variant.game.cooperative and (share := _impossible_share(row)) is not None:
+                if len(row) != size:
+                    raise ValueError(f"{name} has {len(row)} win shares in deal {number}, the game has {size}")
+                if not variant.game.cooperative and (share := _impossible_share(row, players)) is not None:
                     possible = "0, 1 and, if the win is shared, " + " or ".join(f"1/{n}" for n in range(2, players + 1))
                     raise ValueError(f"{name} has a win share of {share} in deal {number}; possible are {possible}")
-            counts = list(found.seconds), list(found.decisions)
-            self.matchups[pair] = Matchup(deals, *counts, found.commits, found.machines)
+            self.matchups[lineup] = Matchup(deals, found.seconds, found.decisions, found.commits, found.machines)
 
     def write(self, command: str) -> None:
         """Write everything; `command` is what repeats it."""
@@ -204,7 +211,7 @@ class Results:
             "deal_seeds": self.seeds,
         }
         contents = {"variant": self.variant, **self.origin, "networks": self.networks}
-        contents["matchups"] = [_as_json(pair, matchup) for pair, matchup in self.matchups.items() if matchup.deals]
+        contents["matchups"] = [_as_json(lineup, found) for lineup, found in self.matchups.items() if found.deals]
         text = json.dumps(contents, separators=(",", ":"))
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.path, text + "\n")
@@ -215,20 +222,20 @@ def _current(found: dict[str, Any]) -> dict[str, Any]:
     return {"matchups" if key == "meetings" else key: value for key, value in found.items()}
 
 
-def _impossible_share(row: list[float]) -> float | None:
+def _impossible_share(row: list[float], players: int) -> float | None:
     """The first share that is not that of a loser or of one of so many winners; None if there is none."""
-    possible = (0.0, *(1 / winners for winners in range(1, len(row) + 1)))
+    possible = (0.0, *(1 / winners for winners in range(1, players + 1)))
     return next(
         (share for share in row if not any(math.isclose(share, value, rel_tol=SAME_SHARE) for value in possible)), None
     )
 
 
-def _as_json(pair: Pair, matchup: Matchup) -> dict[str, Any]:
+def _as_json(lineup: Lineup, matchup: Matchup) -> dict[str, Any]:
     """A matchup for the file: shares in a list by number of the deal, null where one was not played."""
     rows = [matchup.deals.get(number) for number in range(max(matchup.deals) + 1)]
     return {
-        "one": pair[0],
-        "others": pair[1],
+        "one": lineup[0],
+        "others": lineup[1] if len(lineup) == 2 else lineup[1:],
         "commits": matchup.commits,
         "machines": matchup.machines,
         "seconds": matchup.seconds,

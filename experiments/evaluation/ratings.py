@@ -1,4 +1,4 @@
-"""Ratings of agents from the matchups of one among copies of another, and how sure they are.
+"""Ratings of agents from games of one among copies of another or of as many agents as seats, and how sure they are.
 
 The model is Bradley and Terry's (1952), with more players Plackett and Luce's for the winner: the chance that a seat
 wins is its agent's strength over the sum of those at the table.
@@ -15,7 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 ELO = 400.0 / np.log(10.0)
-Matchups = Mapping[tuple[int, int], np.ndarray]  # (one, others) -> win shares of the one, (deals, games of a deal)
+# By the agents of a matchup, (deals, agents, games of a deal): the win shares of each, a sum of 1 in each game. Two
+# agents at a larger table are one among copies of the other, whose shares are added up.
+Matchups = Mapping[tuple[int, ...], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,22 @@ class Comparison:
     players: int
 
 
+def one_among_others(shares: np.ndarray) -> np.ndarray:
+    """Win shares (deals, 2, games) of one among copies of another, from those of the one, (deals, games)."""
+    return np.stack([shares, 1.0 - shares], axis=1)
+
+
+def seats(lineup: tuple[int, ...], players: int) -> np.ndarray:
+    """Seats of each agent of a matchup at a table of so many players, int64."""
+    return np.array([1, players - 1]) if len(lineup) == 2 else np.ones(len(lineup), np.int64)
+
+
 def imagined_deals(matchups: Matchups) -> float:
     """The imagined deals of each matchup: one for every agent, spread over the matchups that it has on average."""
-    return len({agent for pair in matchups for agent in pair}) / (2.0 * len(matchups))
+    return len({agent for lineup in matchups for agent in lineup}) / sum(map(len, matchups))
 
 
-def resampled_shares(matchups: Matchups, players: int, rng: np.random.Generator, resamples: int) -> np.ndarray:
+def resampled_shares(matchups: Matchups, players: int, rng: np.random.Generator, resamples: int) -> list[np.ndarray]:
     """Win shares of each matchup as seen and as they might have been.
 
     Args:
@@ -48,62 +60,60 @@ def resampled_shares(matchups: Matchups, players: int, rng: np.random.Generator,
         resamples: how many.
 
     Returns:
-        float64 (1 + resamples, matchups); row 0 is what was seen, with the imagined deals.
+        For each matchup float64 (1 + resamples, agents); row 0 is what was seen, with the imagined deals.
     """
     prior = imagined_deals(matchups)
-    par, columns = 1.0 / players, []
-    for shares in matchups.values():
-        deals = shares.mean(1)
-        seen = (deals.sum() + prior * par) / (len(deals) + prior)
+    found = []
+    for lineup, shares in matchups.items():
+        deals, imagined = shares.mean(2), prior * seats(lineup, players) / players
+        seen = (deals.sum(0) + imagined) / (len(deals) + prior)
         weights = rng.standard_exponential((resamples, len(deals)))
-        won, lost = rng.standard_gamma(prior * par, resamples), rng.standard_gamma(prior * (1.0 - par), resamples)
-        drawn = (weights @ deals + won) / (weights.sum(1) + won + lost)
-        columns.append(np.append(seen, drawn))
-    return np.clip(np.stack(columns, axis=1), 1e-9, 1.0 - 1e-9)
+        drawn = np.stack([rng.standard_gamma(part, resamples) for part in imagined], axis=1)
+        total = weights.sum(1) + drawn.sum(1)
+        found.append(np.concatenate([seen[None], (weights @ deals + drawn) / total[:, None]]))
+    return [np.clip(shares, 1e-9, 1.0 - 1e-9) for shares in found]
 
 
-def fit(pairs: np.ndarray, games: np.ndarray, shares: np.ndarray, comparison: Comparison) -> np.ndarray:
+def fit(
+    lineups: list[tuple[int, ...]], games: list[float], shares: list[np.ndarray], comparison: Comparison
+) -> np.ndarray:
     """Log-strengths that make the shares most likely, by Newton's method; several sets of shares at once.
 
-    One agent among n - 1 copies of another wins with the logistic function of the difference of their log-strengths
-    less log(n - 1).
-
     Args:
-        pairs: int (matchups, 2): the one and the others.
-        games: float (matchups,): games of each.
-        shares: float (sets, matchups): win shares of the one, neither 0 nor 1.
+        lineups: the agents of each matchup.
+        games: of each.
+        shares: float (sets, agents) of each: neither 0 nor 1, with a sum of 1.
         comparison: who is compared; the anchor's log-strength is 0.
 
     Returns:
         float (sets, agents).
     """
-    agents, anchor, players = comparison.agents, comparison.anchor, comparison.players
-    design = np.zeros((len(pairs), agents))
-    design[np.arange(len(pairs)), pairs[:, 0]] = 1.0
-    design[np.arange(len(pairs)), pairs[:, 1]] = -1.0
-    free = np.setdiff1d(np.unique(pairs), anchor)
-    design = design[:, free]
-    strength = np.zeros((len(shares), len(free)))
+    agents, sets = comparison.agents, len(shares[0])
+    free = np.setdiff1d(np.unique(np.concatenate(lineups)), comparison.anchor)
+    strength = np.zeros((sets, agents))
     for _ in range(100):
-        chance = 1.0 / (1.0 + (players - 1) * np.exp(-strength @ design.T))
-        slope = (games * (shares - chance)) @ design
-        bend = np.einsum("sm,mi,mj->sij", games * chance * (1.0 - chance), design, design)
-        step = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
+        slope, bend = np.zeros((sets, agents)), np.zeros((sets, agents, agents))
+        for lineup, weight, share in zip(lineups, games, shares, strict=True):
+            at = np.array(lineup)
+            odds = seats(lineup, comparison.players) * np.exp(strength[:, at] - strength[:, at].max(1, keepdims=True))
+            chance = odds / odds.sum(1, keepdims=True)
+            slope[:, at] += weight * (share - chance)
+            bend[:, at, at] += weight * chance
+            bend[:, at[:, None], at] -= weight * chance[:, :, None] * chance[:, None]
+        step = np.linalg.solve(bend[:, free[:, None], free], slope[:, free, None])[:, :, 0]
         step /= np.maximum(1.0, np.abs(step).max(axis=1, keepdims=True))  # far from the goal the curve misleads
-        strength += step
+        strength[:, free] += step
         if np.abs(step).max(initial=0.0) < 1e-9:
             break
-    out = np.zeros((len(shares), agents))
-    out[:, free] = strength
-    return out
+    return strength
 
 
 def won_against(matchups: Matchups, agents: int) -> np.ndarray:
     """Whether the row's agent won games, or parts, from the column's or from one that did; bool (agents, agents)."""
     won = np.eye(agents, dtype=bool)
-    for (one, other), shares in matchups.items():
-        won[one, other] |= shares.max() > 0.0
-        won[other, one] |= shares.min() < 1.0
+    for lineup, shares in matchups.items():
+        for agent, best in zip(lineup, shares.max(axis=(0, 2)), strict=True):
+            won[agent, list(lineup)] |= best > 0.0
     for middle in range(agents):
         won |= won[:, [middle]] & won[[middle]]
     return won
@@ -127,14 +137,14 @@ def rate(matchups: Matchups, comparison: Comparison, rng: np.random.Generator, r
     compared = won | won.T
     for middle in range(agents):
         compared |= compared[:, [middle]] & compared[[middle]]
-    known = {pair: shares for pair, shares in matchups.items() if compared[pair[0], anchor]}
+    known = {lineup: shares for lineup, shares in matchups.items() if compared[lineup[0], anchor]}
     table = np.full((agents, 3), np.nan)
     table[anchor] = 0.0
     if not known:
         return table
-    games = np.array([shares.size for shares in known.values()]) + players * imagined_deals(known)
+    games = [len(shares) * shares.shape[2] + players * imagined_deals(known) for shares in known.values()]
     shares = resampled_shares(known, players, rng, resamples)
-    strengths = ELO * fit(np.array(list(known)), games, shares, comparison)
+    strengths = ELO * fit(list(known), games, shares, comparison)
     low, high = np.percentile(strengths[1:], [2.5, 97.5], axis=0)
     found = compared[anchor]
     table[found] = np.stack([strengths[0], low, high], axis=1)[found]

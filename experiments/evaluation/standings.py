@@ -1,14 +1,14 @@
 """Standings of a tournament: win shares, ratings, alpha-rank and the cost of a decision."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from experiments.evaluation.alpha_rank import alpha_rank
-from experiments.evaluation.matches import Estimate
-from experiments.evaluation.matchups import Matchup, Pair, Results
-from experiments.evaluation.ratings import Comparison, Matchups, rate, resampled_shares
+from experiments.evaluation.matches import Estimate, estimate_ratio
+from experiments.evaluation.matchups import Lineup, Matchup, Results
+from experiments.evaluation.ratings import Comparison, Matchups, one_among_others, rate, resampled_shares
 from experiments.evaluation.stopping import ALL, StopRule
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
@@ -24,20 +24,23 @@ class Standings:
     Attributes:
         variant: what was played.
         agents: best first.
-        shares: of one agent among copies of another.
-        deals: played in that matchup.
+        shares: of one agent among copies of another; of free-for-alls the share of the one agent of what both won in
+            the games of both.
+        deals: on which these games were played.
         ratings: by agent: rating, low, high; none in a cooperative game.
         masses: by agent: alpha-rank; none in a cooperative game or as long as a pair has not met.
         seconds: by agent: processor time of a decision.
+        wins: by agent: win share in free-for-alls.
     """
 
     variant: Variant
     agents: tuple[str, ...]
-    shares: dict[Pair, Estimate]
-    deals: dict[Pair, int]
+    shares: dict[Lineup, Estimate]
+    deals: dict[Lineup, int]
     ratings: dict[str, np.ndarray]
     masses: dict[str, float]
     seconds: dict[str, float]
+    wins: dict[str, Estimate] = field(default_factory=dict)
 
     def head(self, columns: Sequence[str]) -> list[str]:
         """The names of what `row` tells."""
@@ -45,6 +48,7 @@ class Standings:
             "agent",
             *(["rating"] if self.ratings else []),
             *(["alpha-rank"] if self.masses else []),
+            *(["win share"] if self.wins else []),
             *columns,
             "deals",
             "a decision",
@@ -57,6 +61,8 @@ class Standings:
             cells.append(rating_text(*self.ratings[agent]))
         if self.masses:
             cells.append(f"{self.masses[agent]:.0%}")
+        if self.wins:
+            cells.append(str(self.wins[agent]).strip() if agent in self.wins else "")
         for other in columns:
             share = self.shares.get((agent, other))
             cells.append("" if share is None else str(share).strip())
@@ -90,13 +96,13 @@ def duration(seconds: float) -> str:
     raise AssertionError
 
 
-def pay_off(results: Results, agents: Sequence[str], deals: int | None, rule: StopRule) -> dict[Pair, np.ndarray]:
+def pay_off(results: Results, agents: Sequence[str], deals: int | None, rule: StopRule) -> dict[Lineup, np.ndarray]:
     """Win shares, (deals, seats), of the first agent's one seat among copies of the second.
 
     With two players a matchup is played once and read from both sides.
     """
     together = parse_variant(results.variant).game.cooperative
-    found = {}
+    found: dict[Lineup, np.ndarray] = {}
     for one in agents:
         for other in agents:
             shares = results.matchups.get((one, other), Matchup()).shares(deals, rule)
@@ -107,22 +113,48 @@ def pay_off(results: Results, agents: Sequence[str], deals: int | None, rule: St
     return found
 
 
+def free_for_alls(results: Results, agents: Sequence[str], deals: int | None) -> dict[Lineup, np.ndarray]:
+    """Win shares, (deals, agents, games of a deal), of as many different agents as seats."""
+    players = parse_variant(results.variant).num_players
+    return {
+        lineup: shares.reshape(len(shares), players, players)
+        for lineup, matchup in results.matchups.items()
+        if len(lineup) > 2 and set(lineup) <= set(agents) and len(shares := matchup.shares(deals))
+    }
+
+
+def share_of_wins(together: Mapping[Lineup, np.ndarray], one: str, other: str | None = None) -> Estimate | None:
+    """What an agent won in free-for-alls: of all its games, or of what it and another won where both took part.
+
+    Returns:
+        None where they have won nothing.
+    """
+    size = max(map(len, together.values()))
+    won, games = np.zeros(size), np.zeros(size)
+    for lineup, shares in together.items():
+        if one in lineup and (other is None or other in lineup):
+            own = shares[:, lineup.index(one)].sum(1)
+            won[: len(own)] += own
+            games[: len(own)] += shares.shape[2] if other is None else own + shares[:, lineup.index(other)].sum(1)
+    return estimate_ratio(won, games) if games.any() else None
+
+
 def masses(matchups: Matchups, agents: int, players: int) -> np.ndarray:
     """Alpha-rank, averaged over bootstrap resamples of the win shares: a lead that may be luck counts half.
 
     Returns:
         float64 (agents,): the share of time of each agent; the sum is 1.
     """
-    rows = resampled_shares(matchups, players, np.random.default_rng(1), RESAMPLES)[1:]
+    drawn = [rows[1:, 0] for rows in resampled_shares(matchups, players, np.random.default_rng(1), RESAMPLES)]
     total = np.zeros(agents)
-    for row in rows:
+    for row in zip(*drawn, strict=True):
         shares = np.zeros((agents, agents))
         for (one, other), share in zip(matchups, row, strict=True):
             shares[one, other] = share
             if players == 2:
                 shares[other, one] = 1.0 - share
         total += alpha_rank(shares, players)
-    return total / len(rows)
+    return total / RESAMPLES
 
 
 def decision_seconds(results: Results, agents: Sequence[str]) -> dict[str, float]:
@@ -130,10 +162,10 @@ def decision_seconds(results: Results, agents: Sequence[str]) -> dict[str, float
     seconds = {}
     for agent in agents:
         time, count = 0.0, 0
-        for pair, matchup in results.matchups.items():
-            for who in (0, 1):
-                if pair[who] == agent:
-                    time, count = time + matchup.seconds[who], count + matchup.decisions[who]
+        for lineup, matchup in results.matchups.items():
+            for name, spent, made in zip(lineup, matchup.seconds, matchup.decisions, strict=False):
+                if name == agent:
+                    time, count = time + spent, count + made
         if count:
             seconds[agent] = time / count
     return seconds
@@ -151,21 +183,41 @@ def standings(results: Results, agents: Sequence[str], deals: int | None = None,
     variant = parse_variant(results.variant)
     players = variant.num_players
     played = pay_off(results, agents, deals, rule)
+    shares = {pair: rule.estimate(rows) for pair, rows in played.items()}
+    counts = {pair: len(rows) for pair, rows in played.items()}
     seconds = decision_seconds(results, agents)
     ratings: dict[str, np.ndarray] = {}
     mass: dict[str, float] = {}
+    wins: dict[str, Estimate] = {}
     if not variant.game.cooperative:
         number = {agent: i for i, agent in enumerate(agents)}
-        met = {(number[one], number[other]): shares for (one, other), shares in played.items() if one != other}
+        met = {pair: one_among_others(rows) for pair, rows in played.items() if pair[0] != pair[1]}
         pairs = len(met)
         if players == 2:
-            met = {(i, j): shares for (i, j), shares in met.items() if i < j}
-        anchor = number.get(ANCHOR, 0)
-        table = rate(met, Comparison(len(agents), anchor, players), np.random.default_rng(0), RESAMPLES)
+            met = {pair: found for pair, found in met.items() if number[pair[0]] < number[pair[1]]}
+        together = free_for_alls(results, agents, deals)
+        known: Matchups = {
+            tuple(number[agent] for agent in lineup): found for lineup, found in {**met, **together}.items()
+        }
+        comparison = Comparison(len(agents), number.get(ANCHOR, 0), players)
+        table = rate(known, comparison, np.random.default_rng(0), RESAMPLES)
         ratings = dict(zip(agents, table, strict=True))
         if pairs == len(agents) * (len(agents) - 1) and met:
-            mass = dict(zip(agents, masses(met, len(agents), players), strict=True))
+            mass = dict(
+                zip(
+                    agents,
+                    masses({pair: rows for pair, rows in known.items() if len(pair) == 2}, len(agents), players),
+                    strict=True,
+                )
+            )
+        for one in agents if together else ():
+            if found := share_of_wins(together, one):
+                wins[one] = found
+            for other in agents:
+                if other != one and (found := share_of_wins(together, one, other)):
+                    shares[one, other] = found
+                    counts[one, other] = max(
+                        len(each) for lineup, each in together.items() if {one, other} <= set(lineup)
+                    )
         agents = sorted(agents, key=lambda agent: -np.nan_to_num(ratings[agent][0], nan=-np.inf))
-    shares = {pair: rule.estimate(rows) for pair, rows in played.items()}
-    counts = {pair: len(rows) for pair, rows in played.items()}
-    return Standings(variant, tuple(agents), shares, counts, ratings, mass, seconds)
+    return Standings(variant, tuple(agents), shares, counts, ratings, mass, seconds, wins)

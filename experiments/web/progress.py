@@ -59,7 +59,10 @@ def boards(folders: tuple[Path, ...]) -> dict[str, Path]:
 
 
 def table_of(name: str, folder: Path) -> dict[str, Any]:
-    """A tournament's table: `agents` best first, with rating and time, and `cells`, the share of the row's agent."""
+    """A tournament's table: `agents` best first, with rating and time, and `cells`, the share of the row's agent.
+
+    In a `free_for_all` that is its share of what it and the column's agent won.
+    """
     path = folder / RESULT_FILE
     return _table(name, path, path.stat().st_mtime_ns)
 
@@ -67,7 +70,7 @@ def table_of(name: str, folder: Path) -> dict[str, Any]:
 @lru_cache(32)
 def _table(name: str, path: Path, changed: int) -> dict[str, Any]:
     results = Results(path)
-    listed = tuple(dict.fromkeys(agent for pair in results.matchups for agent in pair))
+    listed = tuple(dict.fromkeys(agent for lineup in results.matchups for agent in lineup))
     found = standings(results, listed)
     cells: dict[str, dict[str, dict[str, object]]] = {}
     for (one, other), share in found.shares.items():
@@ -81,7 +84,8 @@ def _table(name: str, path: Path, changed: int) -> dict[str, Any]:
         "name": name,
         "title": variant_title(results.variant),
         "variant": results.variant,
-        "par": 1 / found.variant.num_players,
+        "par": 1 / 2 if found.wins else 1 / found.variant.num_players,
+        "free_for_all": bool(found.wins),
         "agents": [
             {
                 "spec": agent,

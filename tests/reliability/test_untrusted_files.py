@@ -145,17 +145,25 @@ def matchup(**changes: object) -> dict[str, object]:
     return {"variant": BOARD, **origin, "matchups": [{**good, "shares": [[1, 0, 0.5], None], **changes}]}
 
 
+THREE = {"others": ["b", "c"], "seconds": [1.0, 2.0, 3.0], "decisions": [3, 4, 5]}
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"shares": [[1, 0]]}, "the matchup of 'a' has 2 seats in deal 0, the game has 3"),
+        ({"shares": [[1, 0]]}, "the matchup of 'a' has 2 win shares in deal 0, the game has 3"),
         ({"shares": [[1, 0, 3]]}, r"`float` <= 1.0 - at `\$.matchups\[0\].shares"),
         ({"shares": [[1, 0, float("nan")]]}, "NaN is no number"),
         ({"shares": [[0.5, 1 / 3, 0], [1, 0, 0.3]]}, "share of 0.3 in deal 1; possible are 0, 1 and, .* 1/2 or 1/3"),
         ({"shares": [[1, 0.25, 0]]}, "win share of 0.25 in deal 0"),
         ({"shares": [[1, 1e-300, 0]]}, "win share of 1e-300 in deal 0"),
         ({"shares": [[1, 0.999, 0]]}, "win share of 0.999 in deal 0"),
-        ({"seconds": [1.0]}, "`array` of length 2, got 1"),
+        ({"seconds": [1.0]}, "times or decisions of another number of agents than 2"),
+        ({"others": ["b"]}, "`array` of length >= 2"),
+        ({"others": ["b", "c", "d"]}, "the matchup of 'a' has 4 agents, the game has 3 seats"),
+        ({"others": ["b", "c"]}, "times or decisions of another number of agents than 3"),
+        (THREE, "has 3 win shares in deal 0, the game has 9"),
+        ({**THREE, "shares": [[1, 0.3, 0, 0, 0, 1, 0, 0, 0]]}, "win share of 0.3 in deal 0"),
         ({"seconds": [1.0, -1.0]}, "`float` >= 0.0"),
         ({"decisions": [1, "x"]}, "Expected `int`, got `str`"),
     ],

@@ -56,17 +56,23 @@ export function progress(main) {
       ),
     );
     table.replaceChildren(
-      el("p", {}, `${found.title}. Win share of the row's agent among copies of the column's; par is ${Math.round(100 * found.par)}%. A click on a cell shows its games.`),
+      el("p", {}, `${found.title}. ${meaning(found)}`),
       el("table", { class: "payoff" }, el("thead", {}, head), el("tbody", {}, ...rows)),
     );
   }
+
+  const meaning = (found) =>
+    found.free_for_all
+      ? "Free-for-all: of what the row's and the column's agent won in the games of both, the row's share; par is 50%."
+      : `Win share of the row's agent among copies of the column's; par is ${Math.round(100 * found.par)}%. A click on a cell shows its games.`;
 
   function cell(name, found, one, other) {
     const entry = found.cells[one]?.[other];
     if (!entry) return el("td", {}, "");
     const words = `${Math.round(100 * entry.share)}%`;
-    const button = el("button", { type: "button", class: "link", title: `${one} against ${other}: ${entry.text}, ${entry.deals} deals`, onclick: () => behind(name, one, other) }, words);
-    const td = el("td", { class: "cell" }, button);
+    const title = `${one} against ${other}: ${entry.text}, ${entry.deals} deals`;
+    const inside = found.free_for_all ? el("span", { title }, words) : el("button", { type: "button", class: "link", title, onclick: () => behind(name, one, other) }, words);
+    const td = el("td", { class: "cell" }, inside);
     // From orange over white to blue, with par in the middle.
     const high = entry.share >= found.par;
     const depth = high ? (entry.share - found.par) / (1 - found.par) : (found.par - entry.share) / found.par;

@@ -15,7 +15,7 @@ QUIET = Console(quiet=True)
 
 def again(folder, **changes):
     out = io.StringIO()
-    config = Config("ladder-2", "greedy", "random", folder / "cell", processes=1)
+    config = Config("ladder-2", "greedy", ("random",), folder / "cell", processes=1)
     reproduce.main(replace(config, **changes), Console(file=out, width=400), folder)
     return out.getvalue()
 
@@ -57,7 +57,7 @@ def test_a_cell_of_a_table_of_win_rates(tmp_path):
     head, rows = cooperative.endings(config, kept, "random")
     assert head[0] == "players"
     assert sum(float(cell.rstrip("%")) for cell in rows[0][1:]) == pytest.approx(100, abs=0.3)
-    said = again(tmp_path, table="ladder-spirit", agent="random", other=spec)
+    said = again(tmp_path, table="ladder-spirit", agent="random", others=(spec,))
     first, table, now = said.splitlines()[-3:]
     assert first.endswith("12 games")
     assert now.startswith(table.replace("table", "again"))

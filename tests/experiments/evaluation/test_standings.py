@@ -1,12 +1,15 @@
 """Intervals, early stopping, ratings and alpha-rank, against known answers."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from experiments.evaluation.alpha_rank import INTENSITY, POPULATION, alpha_rank, fixation, stationary
-from experiments.evaluation.matches import estimate
-from experiments.evaluation.ratings import ELO, Comparison, rate
-from experiments.evaluation.standings import duration, masses, rating_text, span
+from experiments.evaluation.matches import estimate, estimate_ratio
+from experiments.evaluation.matchups import Matchup, Results
+from experiments.evaluation.ratings import ELO, Comparison, one_among_others, rate
+from experiments.evaluation.standings import duration, masses, rating_text, span, standings
 from experiments.evaluation.stopping import LIMIT, StopRule, confidence_sequence, log_wealth, narrow_after
 
 
@@ -19,11 +22,26 @@ def matchups(strengths, deals, players, seed):
     """One among copies of each other, by strengths (natural logarithms)."""
     rng = np.random.default_rng(seed)
     return {
-        (i, j): played(1.0 / (1.0 + (players - 1) * np.exp(b - a)), deals, players, rng)
+        (i, j): one_among_others(played(1.0 / (1.0 + (players - 1) * np.exp(b - a)), deals, players, rng))
         for i, a in enumerate(strengths)
         for j, b in enumerate(strengths)
         if i < j or (players > 2 and i != j)
     }
+
+
+def pairs(found):
+    """Matchups of one against another, from the win shares of the one."""
+    return {pair: one_among_others(shares) for pair, shares in found.items()}
+
+
+def together(strengths, deals, players, rng):
+    """Free-for-alls of every choice of agents: one sole winner in each of `players` games of a deal."""
+    found = {}
+    for lineup in combinations(range(len(strengths)), players):
+        odds = np.exp(np.array(strengths)[list(lineup)])
+        won = rng.choice(players, p=odds / odds.sum(), size=(deals, players))
+        found[lineup] = (won[:, None] == np.arange(players)[:, None]).astype(float)
+    return found
 
 
 # --- Stopping ---
@@ -124,10 +142,68 @@ def test_intervals_of_ratings_cover_what_they_should(strengths, players):
     assert covered / (len(strengths) - 1) >= 0.9 * trials
 
 
+@pytest.mark.parametrize(("players", "strengths"), [(3, (1.5, 0.7, 0.0, -1.0)), (4, (1.5, 0.7, 0.0, -1.0))])
+def test_ratings_of_free_for_alls_recover_known_strengths(players, strengths):
+    rng, known = np.random.default_rng(0), ELO * np.array(strengths)
+    table = rate(together(strengths, 4000, players, rng), Comparison(4, 2, players), rng, 200)
+    assert table[2].tolist() == [0.0, 0.0, 0.0]
+    assert table[:, 0] == pytest.approx(known, abs=15)
+    covered = 0
+    for _ in range(100):
+        table = rate(together(strengths, 40, players, rng), Comparison(4, 2, players), rng, 100)
+        covered += ((table[:, 1] <= known) & (known <= table[:, 2])).sum() - 1
+    assert covered >= 0.9 * 300
+
+
+def test_free_for_alls_and_matchups_of_copies_are_rated_together():
+    """An agent that met the others in neither kind of game alone has a rating by both."""
+    strengths, rng = (0.8, 0.0, -0.6, 1.6), np.random.default_rng(0)
+    found = {(0, 1, 2): together(strengths[:3], 3000, 3, rng)[0, 1, 2]}
+    found[3, 0] = one_among_others(played(1.0 / (1.0 + 2.0 * np.exp(0.8 - 1.6)), 3000, 3, rng))
+    table = rate(found, Comparison(4, 1, 3), rng, 100)
+    assert table[:, 0] == pytest.approx(ELO * np.array(strengths), abs=25)
+    assert (table[:, 2] - table[:, 1])[3] > (table[:, 2] - table[:, 1])[0]  # the way to the anchor is longer
+
+
+def test_shares_of_free_for_alls(tmp_path):
+    """Counted by hand: two deals of three games, of which the second has a shared win."""
+    results = Results(tmp_path / "none.json", "samurai players=3")
+    first = [[1, 1, 0], [0, 0, 1], [0, 0, 0]]
+    second = [[0.5, 0, 1], [0.5, 1, 0], [0, 0, 0]]
+    deals = {number: [share for row in deal for share in row] for number, deal in enumerate((first, second))}
+    results.matchups["greedy", "mcts:9", "random"] = Matchup(deals, [1.0, 2.0, 3.0], [10, 10, 10])
+    found = standings(results, ["greedy", "mcts:9", "random"])
+    assert found.agents == ("greedy", "mcts:9", "random")
+    assert [found.wins[agent].mean for agent in found.agents] == [3.5 / 6, 2.5 / 6, 0.0]
+    assert found.shares["greedy", "mcts:9"].mean == 3.5 / 6
+    assert found.shares["mcts:9", "greedy"].mean == 2.5 / 6
+    assert found.shares["greedy", "random"].mean == 1.0
+    assert found.deals["greedy", "random"] == 2
+    assert found.seconds == {"greedy": 0.1, "mcts:9": 0.2, "random": 0.3}
+    assert found.ratings["random"][1] == -np.inf
+    assert found.masses == {}
+    assert found.head(found.agents)[:3] == ["agent", "rating", "win share"]
+    assert found.row("mcts:9", found.agents)[2].startswith("41.7% [")
+
+
+def test_an_interval_of_a_ratio_knows_that_games_of_a_deal_go_together():
+    rng, true, covered, width = np.random.default_rng(5), 0.6, 0, [0.0, 0.0]
+    for _ in range(500):
+        games = rng.integers(1, 5, 60).astype(float)
+        won = games * (rng.random(60) < true)  # all games of a deal alike
+        found = estimate_ratio(won, games)
+        covered += found.low <= true <= found.high
+        width[0] += found.high - found.low
+        apart = rng.binomial(games.astype(int), true).astype(float)
+        width[1] += (found := estimate_ratio(apart, games)).high - found.low
+    assert 0.92 <= covered / 500 <= 0.98
+    assert width[0] > 1.4 * width[1]
+
+
 def test_who_lost_everything_has_an_open_interval():
     rng = np.random.default_rng(0)
     found = {(0, 1): played(0.7, 200, 2, rng), (0, 2): np.ones((200, 2)), (1, 2): np.ones((200, 2))}
-    table = rate(found, Comparison(3, 1, 2), np.random.default_rng(0), 200)
+    table = rate(pairs(found), Comparison(3, 1, 2), np.random.default_rng(0), 200)
     assert table[2, 1] == -np.inf
     # 200 deals won leave a chance of at most 1.3 % to lose the next one (Jeffreys' interval), about 750 points.
     assert -900 < table[2, 2] < -600
@@ -135,7 +211,7 @@ def test_who_lost_everything_has_an_open_interval():
     assert rating_text(-998.0, *table[2, 1:]) == f"-998 [-∞, {table[2, 2]:.0f}]"
     # A single win closes it.
     found[1, 2][17, 1] = 0.0
-    table = rate(found, Comparison(3, 1, 2), np.random.default_rng(0), 200)
+    table = rate(pairs(found), Comparison(3, 1, 2), np.random.default_rng(0), 200)
     assert np.isfinite(table).all()
     assert table[2, 2] - table[2, 1] > 100
 
@@ -145,14 +221,14 @@ def test_equals_are_rated_equal(deals):
     """Exactly: else rounding, which differs between processors, would say who comes first in a table."""
     even = np.tile([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0], [0.0, 1.0]], (deals // 4, 1))
     found = {(0, 1): even, (1, 2): played(0.6, 24, 2, np.random.default_rng(deals))}
-    rating = rate(found, Comparison(3, 0, 2), np.random.default_rng(0), 50)[1, 0]
+    rating = rate(pairs(found), Comparison(3, 0, 2), np.random.default_rng(0), 50)[1, 0]
     assert rating == 0.0
     assert not np.signbit(rating)
 
 
 def test_who_met_nobody_has_no_rating():
     found = {(0, 1): played(0.7, 50, 2, np.random.default_rng(0)), (2, 3): np.ones((5, 2))}
-    table = rate(found, Comparison(5, 1, 2), np.random.default_rng(0), 50)
+    table = rate(pairs(found), Comparison(5, 1, 2), np.random.default_rng(0), 50)
     assert np.isfinite(table[:2]).all()
     assert np.isnan(table[2:]).all()
     assert rating_text(*table[4]) == ""
@@ -202,8 +278,8 @@ def test_a_cycle_above_a_loser():
 def test_equals_share_the_mass_and_a_sure_lead_takes_it():
     rng = np.random.default_rng(0)
     even = {(0, 1): np.tile([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]], (25, 1))}
-    assert masses(even, 2, 2) == pytest.approx([0.5, 0.5], abs=0.1)
-    assert masses({(0, 1): played(0.7, 300, 2, rng)}, 2, 2)[0] > 0.99
+    assert masses(pairs(even), 2, 2) == pytest.approx([0.5, 0.5], abs=0.1)
+    assert masses(pairs({(0, 1): played(0.7, 300, 2, rng)}), 2, 2)[0] > 0.99
 
 
 # --- Words ---

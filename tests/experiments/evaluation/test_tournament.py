@@ -3,6 +3,8 @@
 import json
 import re
 import signal
+from io import StringIO
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from experiments import leaderboard, tournament
 from experiments.common.cli import run_program
 from experiments.common.interrupts import Interrupt
 from experiments.common.provenance import ROOT
+from experiments.evaluation import matches
 from experiments.evaluation.matches import Timed
 from experiments.evaluation.matchups import Chunk, Matchup, Results
 from experiments.evaluation.standings import standings
@@ -273,6 +276,77 @@ def test_the_example_of_the_benchmark_page(tmp_path, monkeypatch):
     assert shown == [found.row(agent, found.agents)[:-1] for agent in found.agents]  # all but the time
 
 
+# --- Free-for-alls ---
+
+
+def test_everybody_sits_everywhere_in_a_free_for_all():
+    """The circle of agents is drawn by deal; each sits once in each seat of a deal, and shares are its own."""
+    variant, seen = parse_variant("samurai players=3"), []
+
+    def play_games(_, agents, seating, seeds):
+        seen.append((seating, seeds))
+        return np.where(seating == 1, 1.0, -0.5)  # agent 1 always wins
+
+    agents = [object(), object(), object()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matches, "play_games", play_games)
+        shares = matches.free_for_all(variant, agents, 5, 40)
+    assert shares.shape == (40, 3, 3)
+    assert (shares == np.array([0.0, 1.0, 0.0])[:, None]).all()
+    seating, seeds = seen[0]
+    assert (np.sort(seating.reshape(40, 3, 3), axis=1) == np.arange(3)[:, None]).all()
+    assert (np.sort(seating, axis=1) == np.arange(3)).all()
+    assert (seeds == np.repeat(matches.deal_seeds(5, 40), 3)).all()
+    assert len({tuple(np.roll(deal, -deal.argmin())) for deal in seating[::3]}) == 2  # both ways round
+    with pytest.raises(ValueError, match="has 3 agents, not 2"):
+        matches.free_for_all(variant, agents[:2], 0, 1)
+
+
+def test_a_free_for_all_goes_on_and_gives_each_agent_its_games(tmp_path):
+    agents = ("random", "greedy", "mcts:3", "flat_mc:1")
+
+    def config(**changes):
+        settings = {"deals": 4, "game": "samurai players=3", "free_for_all": True, "processes": 1, "output": tmp_path}
+        return tournament.Config(agents=agents, **{**settings, **changes})
+
+    whole = tournament.play(config(), QUIET)
+    assert sorted(whole.matchups) == sorted(combinations(agents, 3))
+    kept = Results(tmp_path / "results.json")
+    assert {lineup: found.deals for lineup, found in kept.matchups.items()} == {
+        lineup: found.deals for lineup, found in whole.matchups.items()
+    }
+    for found in kept.matchups.values():
+        rows = found.shares().reshape(4, 3, 3)
+        assert rows.sum(1) == pytest.approx(1.0)
+        assert all(found.seconds)
+    parts = tmp_path / "parts"
+    tournament.play(config(output=parts, deals=2, chunk=1), QUIET)
+    again = tournament.play(config(output=parts), QUIET)
+    assert again.matchups["random", "greedy", "mcts:3"].deals == whole.matchups["random", "greedy", "mcts:3"].deals
+    out = StringIO()
+    tournament.show(config(), kept, Console(file=out, width=300))
+    assert "share of the row's agent of what it and the column's won" in out.getvalue()
+    assert "win share" in (tmp_path / "table.txt").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="holds games of free-for-alls; choose another --output"):
+        tournament.play(config(free_for_all=False), QUIET)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"game": "samurai players=2"}, "has 2 players, of whom every pair meets anyway"),
+        ({"game": "samurai_spirit players=3"}, "is cooperative"),
+        ({"agents": ("random", "greedy")}, "needs 3 agents or more here, not 2"),
+        ({"width": 0.1}, "--winner and --width are for one agent among copies"),
+    ],
+)
+def test_a_free_for_all_that_there_is_not(tmp_path, changes, words):
+    settings = {"game": "samurai players=3", "agents": ("random", "greedy", "untrained"), "output": tmp_path}
+    with pytest.raises(ValueError, match=words):
+        tournament.prepare(tournament.Config(free_for_all=True, **{**settings, **changes}))
+    assert not (tmp_path / "results.json").exists()
+
+
 # --- Leaderboard ---
 
 SMALL = """
@@ -294,6 +368,14 @@ slow = ["greedy", "mcts:7"]
 deals = 1
 full_deals = 2
 chunk = 1
+
+[[ladder]]
+name = "all-3"
+game = "samurai players=3"
+agents = ["random", "greedy", "flat_mc:1"]
+free_for_all = true
+deals = 2
+full_deals = 2
 
 [[cooperative]]
 name = "ladder-team"
@@ -359,7 +441,7 @@ def test_a_wrong_list_of_tables_is_refused(tmp_path):
         with pytest.raises(ValueError, match=problem):
             leaderboard.read(file)
     file.write_text(SMALL)
-    with pytest.raises(ValueError, match="no table 'ladder'; the tables are ladder-small, long, ladder-team"):
+    with pytest.raises(ValueError, match="no table 'ladder'; the tables are ladder-small, long, all-3, ladder-team"):
         leaderboard.play(leaderboard.Config(only=("ladder",)), QUIET, tmp_path, file)
 
 
