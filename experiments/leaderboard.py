@@ -237,8 +237,8 @@ def ladder_part(ladder: Ladder, folder: Path) -> str | None:
     if ladder.free_for_all:
         about = (
             f"A free-for-all: {others + 1} different agents in each game, in every seat of each deal; par of the win"
-            f" share is 1/{others + 1}. Columns with numbers: of what the row's and the column's agent won in the games"
-            " of both, the row's share; par is 1/2."
+            f" share is 1/{others + 1}. Columns with numbers: the row's share of the wins of row and column, in games"
+            " of both; par is 1/2."
         )
     if ladder.winner:
         about += (

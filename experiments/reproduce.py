@@ -89,6 +89,8 @@ def main(config: Config, console: Console | None = None, folder: Path = RESULTS)
         ValueError: there is no such cell, or the output folder has results.
     """
     check_ranges(config)
+    if not config.others:
+        raise ValueError("a cell has an agent and another agent, or a variant: name both after the table")
     console = console or Console()
     ladders, cooperative_ladders = leaderboard.read()
     known = {

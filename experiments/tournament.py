@@ -217,7 +217,7 @@ def show(config: Config, results: Results, console: Console) -> None:
     others = found.variant.num_players - 1
     meaning = f"win share of one (row) among {others} (column)"
     if config.free_for_all:
-        meaning = "share of the row's agent of what it and the column's won"
+        meaning = "row's share of the wins of row and column"
     title = f"{found.variant.spec}: {meaning}, 95 % intervals"
     table = Table(title=title, caption=caption(config, found))
     for name in found.head(found.agents):

@@ -63,7 +63,7 @@ export function progress(main) {
 
   const meaning = (found) =>
     found.free_for_all
-      ? "Free-for-all: of what the row's and the column's agent won in the games of both, the row's share; par is 50%."
+      ? "Free-for-all. The row's share of the wins of row and column, in games of both; par is 50%."
       : `Win share of the row's agent among copies of the column's; par is ${Math.round(100 * found.par)}%. A click on a cell shows its games.`;
 
   function cell(name, found, one, other) {

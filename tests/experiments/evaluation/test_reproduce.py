@@ -45,6 +45,22 @@ def test_a_cell_of_a_table_of_ratings(tmp_path):
         again(tmp_path, table="ladder-9")
 
 
+def test_a_cell_of_a_free_for_all(tmp_path):
+    board = next(board for board in leaderboard.read()[0] if board.name == "tenth-3")
+    agents = ("random", "greedy", "untrained", "flat_mc:1")
+    played = replace(board.tournament(tmp_path, True), agents=agents, deals=3, output=tmp_path / "tenth-3", processes=1)
+    kept = tournament.play(played, QUIET)
+    said = again(tmp_path, table="tenth-3", agent="greedy", others=("flat_mc:1", "random"))
+    assert "random against greedy, flat_mc:1, 3 deals" in said
+    assert "3 deals with the same results" in said
+    share = kept.matchups["random", "greedy", "flat_mc:1"].shares()[:, :3].mean()
+    assert f"table: {share:6.1%} [" in said
+    with pytest.raises(ValueError, match="tenth-3 has no cell of greedy and random"):
+        again(tmp_path, table="tenth-3", output=tmp_path / "other")
+    with pytest.raises(ValueError, match="name both after the table"):
+        again(tmp_path, others=())
+
+
 def test_a_cell_of_a_table_of_win_rates(tmp_path):
     spec = "samurai_spirit players=2 difficulty=easy"
     config = cooperative.Config(spec, ("random",), games=12, output=tmp_path / "ladder-spirit", processes=1)

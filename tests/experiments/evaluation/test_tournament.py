@@ -325,7 +325,7 @@ def test_a_free_for_all_goes_on_and_gives_each_agent_its_games(tmp_path):
     assert again.matchups["random", "greedy", "mcts:3"].deals == whole.matchups["random", "greedy", "mcts:3"].deals
     out = StringIO()
     tournament.show(config(), kept, Console(file=out, width=300))
-    assert "share of the row's agent of what it and the column's won" in out.getvalue()
+    assert "row's share of the wins of row and column" in out.getvalue()
     assert "win share" in (tmp_path / "table.txt").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="holds games of free-for-alls; choose another --output"):
         tournament.play(config(free_for_all=False), QUIET)
