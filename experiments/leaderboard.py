@@ -29,7 +29,7 @@ from experiments.common.tasks import WorkerSettings
 from experiments.evaluation import best_responses
 from experiments.evaluation.best_agents import best_agents
 from experiments.evaluation.matches import Estimate
-from experiments.evaluation.matchups import Results
+from experiments.evaluation.matchups import Lineup, Results
 from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span, standings
 from experiments.evaluation.stopping import StopRule
 from experiments.evaluation.time_curve import draw
@@ -193,10 +193,10 @@ def origin(ladder: Ladder, results: Results, standing: Standings) -> str:
             if spec in standing.agents
         ),
     ]
-    first, cells = standing.agents[0], [lineup for lineup in results.matchups if len(set(lineup)) > 1]
-    if not ladder.free_for_all:
-        cells = [pair for pair in standing.shares if pair[0] != pair[1]]
-    cell = min(cells, key=lambda lineup: (lineup[0] != first, lineup[1] != ANCHOR))
+    first, cells = standing.agents[0], [pair for pair in standing.shares if pair[0] != pair[1]]
+    cell: Lineup = min(cells, key=lambda pair: (pair[0] != first, pair[1] != ANCHOR))
+    if ladder.free_for_all:  # a line-up that has both
+        cell = next(each for each in results.matchups if set(cell) <= set(each) <= set(standing.agents))
     commands = [
         f"python -m experiments.reproduce {ladder.name} {' '.join(cell)}",
         f"python -m experiments.leaderboard --full --only {ladder.name}",

@@ -4,12 +4,13 @@
     python -m experiments.reproduce ladder-spirit greedy "samurai_spirit players=3 difficulty=easy"
 
 A cell is the name of a table, the agent of the row, and the agent of the column or, in a cooperative game, the variant;
-of a free-for-all the agents that met.
+of a free-for-all the agents of all seats, whose games alone are played again.
 """
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import tyro
 from rich.console import Console
 
@@ -42,7 +43,7 @@ def rated(config: Config, ladder: leaderboard.Ladder, console: Console, folder: 
     kept = Results(folder / ladder.name / "results.json")
     lineup: Lineup = (config.agent, *config.others)
     if lineup not in kept.matchups and (ladder.free_for_all or parse_variant(kept.variant).num_players == 2):
-        lineup = next((each for each in kept.matchups if set(each) == set(lineup)), lineup)
+        lineup = next((each for each in kept.matchups if sorted(each) == sorted(lineup)), lineup)
     if lineup not in kept.matchups or not kept.matchups[lineup].deals:
         raise ValueError(f"{ladder.name} has no cell of {config.agent} and {', '.join(config.others)}")
     before = kept.matchups[lineup].shares(len(kept.matchups[lineup].deals))
@@ -57,9 +58,16 @@ def rated(config: Config, ladder: leaderboard.Ladder, console: Console, folder: 
     now = tournament.play(config.given_to(again), console, lineups=[lineup]).matchups[lineup].shares(len(before))
     same = int((before[: len(now)] == now).all(1).sum())
     what = f"{lineup[0]} against {', '.join(lineup[1:])}, {len(before)} deals"
-    players = parse_variant(kept.variant).num_players  # a row begins with what the first agent won in so many games
-    table, played = estimate(before[:, :players]), estimate(now[:, :players])
-    return f"{what}\ntable: {table}\nagain: {played}, {same} deals with the same results"
+    said = [f"table: {_shares(lineup, before)}", f"again: {_shares(lineup, now)}, {same} deals with the same results"]
+    return "\n".join([what, *said])
+
+
+def _shares(lineup: Lineup, rows: np.ndarray) -> str:
+    """What the one agent won, or each of a free-for-all."""
+    if len(lineup) == 2:
+        return str(estimate(rows))
+    parts = rows.reshape(len(rows), len(lineup), -1).swapaxes(0, 1)
+    return ", ".join(f"{agent} {str(estimate(part)).strip()}" for agent, part in zip(lineup, parts, strict=True))
 
 
 def counted(config: Config, ladder: leaderboard.Ladder, console: Console, folder: Path) -> str:

@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from io import StringIO
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated
 
@@ -109,13 +109,20 @@ def stop(matchup: Matchup, config: Config) -> int | None:
 
 
 def missing(results: Results, config: Config, lineups: Sequence[Lineup]) -> Iterator[Task]:
-    """List what is still to be played; the results are read before each step."""
-    for lineup in lineups:
+    """List what is still to be played; the results are read before each step.
+
+    Free-for-alls go on together, deal by deal: an agent that has met the strongest more often than another has would
+    look weak.
+    """
+    chunks = range(0, config.deals, config.chunk)
+    order = [*product(lineups, chunks)]
+    if config.free_for_all:
+        order.sort(key=lambda task: task[1])
+    for lineup, first in order:
         matchup = results.matchups[lineup]
-        for first in range(0, config.deals, config.chunk):
-            deals = [d for d in range(first, min(first + config.chunk, config.deals)) if d not in matchup.deals]
-            if deals and stop(matchup, config) is None:
-                yield results.variant, lineup, config.first_deal, deals[0], deals[-1] - deals[0] + 1
+        deals = [d for d in range(first, min(first + config.chunk, config.deals)) if d not in matchup.deals]
+        if deals and stop(matchup, config) is None:
+            yield results.variant, lineup, config.first_deal, deals[0], deals[-1] - deals[0] + 1
 
 
 def prepare(config: Config) -> Results:
@@ -170,7 +177,7 @@ def play(
     lineups = lineups_to_meet(config, players) if lineups is None else lineups
     if players == 2 or config.free_for_all:  # what has been played with the agents named in another order goes on
         known = {frozenset(lineup): lineup for lineup in results.matchups}
-        lineups = [known.get(frozenset(lineup), lineup) for lineup in lineups]
+        lineups = [lineup if lineup in results.matchups else known.get(frozenset(lineup), lineup) for lineup in lineups]
     for lineup in lineups:
         results.matchups.setdefault(lineup, Matchup())
 

@@ -15,12 +15,13 @@ from agents.old_names import current_spec
 from experiments.evaluation.matches import MATCH_SEED
 from experiments.evaluation.stopping import ALL, StopRule
 from samurai_env import __version__, parse_variant
+from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import in_form, read_json
 
-# The agents of a matchup: one and the others, who are all alike, or with three and more players those of all seats.
-Lineup = tuple[str, ...]
+Pair = tuple[str, str]  # the one agent and the others, who are all alike
+Lineup = Pair | tuple[str, ...]  # the agents of a matchup: a pair, or with three and more players those of all seats
 SAME_SHARE = 1e-9  # shares that differ by less are the same
 
 
@@ -187,10 +188,10 @@ class Results:
             others = [found.others] if isinstance(found.others, str) else found.others
             lineup = tuple(map(current_spec, (found.one, *others)))
             name = f"{one_line(self.path, 120)} is damaged: the matchup of {shown(found.one, 40)}"
-            if lineup in self.matchups:
+            if lineup in self.matchups or (len(lineup) > 2 and set(lineup) in map(set, self.matchups)):
                 raise ValueError(f"{name} with {shown(', '.join(others), 40)} stands there twice")
-            if len(lineup) not in (2, players):
-                raise ValueError(f"{name} has {len(lineup)} agents, the game has {players} seats")
+            if len(lineup) > 2:
+                _check_free_for_all(name, lineup, variant)
             if not len(found.seconds) == len(found.decisions) == len(lineup):
                 raise ValueError(f"{name} has times or decisions of another number of agents than {len(lineup)}")
             size = players if len(lineup) == 2 else players**2
@@ -201,6 +202,9 @@ class Results:
                 if not variant.game.cooperative and (share := _impossible_share(row, players)) is not None:
                     possible = "0, 1 and, if the win is shared, " + " or ".join(f"1/{n}" for n in range(2, players + 1))
                     raise ValueError(f"{name} has a win share of {share} in deal {number}; possible are {possible}")
+                games = [sum(row[game::players]) for game in range(players)]
+                if len(lineup) > 2 and not all(math.isclose(total, 1.0, rel_tol=SAME_SHARE) for total in games):
+                    raise ValueError(f"{name} has a game in deal {number} with more or less than one win")
             self.matchups[lineup] = Matchup(deals, found.seconds, found.decisions, found.commits, found.machines)
 
     def write(self, command: str) -> None:
@@ -215,6 +219,16 @@ class Results:
         text = json.dumps(contents, separators=(",", ":"))
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.path, text + "\n")
+
+
+def _check_free_for_all(name: str, lineup: Lineup, variant: Variant) -> None:
+    """Refuse a free-for-all that nobody can have played."""
+    if variant.game.cooperative:
+        raise ValueError(f"{name} has {len(lineup)} agents; {variant.game.title} is cooperative")
+    if len(lineup) != variant.num_players:
+        raise ValueError(f"{name} has {len(lineup)} agents, the game has {variant.num_players} seats")
+    if len(set(lineup)) < len(lineup):
+        raise ValueError(f"{name} has an agent twice")
 
 
 def _current(found: dict[str, Any]) -> dict[str, Any]:

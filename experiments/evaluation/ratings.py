@@ -4,9 +4,10 @@ The model is Bradley and Terry's (1952), with more players Plackett and Luce's f
 wins is its agent's strength over the sum of those at the table.
 
 Intervals come from the Bayesian bootstrap over deals (Rubin, 1981): each resample gives the deals of a matchup random
-weights. Every agent is given one imagined deal, won as often as by equals and spread over its matchups (if two agents
-meet, Jeffreys' prior): one that never lost still leaves doubt, while the plain bootstrap would give its interval no
-width. Where nothing played bounds a rating, because an agent never won (or never lost), the interval is open.
+weights, as if matchups had nothing to do with each other. Every agent is given one imagined deal, won as often as by
+equals and spread over its matchups (if two agents meet, Jeffreys' prior): one that never lost still leaves doubt, while
+the plain bootstrap would give its interval no width. Where nothing played bounds a rating, because an agent never won
+(or never lost), the interval is open.
 """
 
 from collections.abc import Mapping

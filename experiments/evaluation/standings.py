@@ -7,7 +7,7 @@ import numpy as np
 
 from experiments.evaluation.alpha_rank import alpha_rank
 from experiments.evaluation.matches import Estimate, estimate_ratio
-from experiments.evaluation.matchups import Lineup, Matchup, Results
+from experiments.evaluation.matchups import Lineup, Matchup, Pair, Results
 from experiments.evaluation.ratings import Comparison, Matchups, one_among_others, rate, resampled_shares
 from experiments.evaluation.stopping import ALL, StopRule
 from samurai_env import parse_variant
@@ -35,8 +35,8 @@ class Standings:
 
     variant: Variant
     agents: tuple[str, ...]
-    shares: dict[Lineup, Estimate]
-    deals: dict[Lineup, int]
+    shares: dict[Pair, Estimate]
+    deals: dict[Pair, int]
     ratings: dict[str, np.ndarray]
     masses: dict[str, float]
     seconds: dict[str, float]
@@ -96,13 +96,13 @@ def duration(seconds: float) -> str:
     raise AssertionError
 
 
-def pay_off(results: Results, agents: Sequence[str], deals: int | None, rule: StopRule) -> dict[Lineup, np.ndarray]:
+def pay_off(results: Results, agents: Sequence[str], deals: int | None, rule: StopRule) -> dict[Pair, np.ndarray]:
     """Win shares, (deals, seats), of the first agent's one seat among copies of the second.
 
     With two players a matchup is played once and read from both sides.
     """
     together = parse_variant(results.variant).game.cooperative
-    found: dict[Lineup, np.ndarray] = {}
+    found = {}
     for one in agents:
         for other in agents:
             shares = results.matchups.get((one, other), Matchup()).shares(deals, rule)
@@ -123,20 +123,21 @@ def free_for_alls(results: Results, agents: Sequence[str], deals: int | None) ->
     }
 
 
-def share_of_wins(together: Mapping[Lineup, np.ndarray], one: str, other: str | None = None) -> Estimate | None:
-    """What an agent won in free-for-alls: of all its games, or of what it and another won where both took part.
+def wins_of(together: Mapping[Lineup, np.ndarray], one: str, other: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """What an agent won in free-for-alls, by deal, over all line-ups.
 
     Returns:
-        None where they have won nothing.
+        Its wins, float64 (deals,), and of how many: of all its games, or of those that it or the other has won where
+        both took part.
     """
-    size = max(map(len, together.values()))
-    won, games = np.zeros(size), np.zeros(size)
-    for lineup, shares in together.items():
-        if one in lineup and (other is None or other in lineup):
-            own = shares[:, lineup.index(one)].sum(1)
-            won[: len(own)] += own
-            games[: len(own)] += shares.shape[2] if other is None else own + shares[:, lineup.index(other)].sum(1)
-    return estimate_ratio(won, games) if games.any() else None
+    met = {lineup: shares for lineup, shares in together.items() if one in lineup and (other or one) in lineup}
+    won = np.zeros(max(map(len, met.values()), default=0))
+    games = np.zeros_like(won)
+    for lineup, shares in met.items():
+        own = shares[:, lineup.index(one)].sum(1)
+        won[: len(own)] += own
+        games[: len(own)] += shares.shape[2] if other is None else own + shares[:, lineup.index(other)].sum(1)
+    return won, games
 
 
 def masses(matchups: Matchups, agents: int, players: int) -> np.ndarray:
@@ -163,7 +164,7 @@ def decision_seconds(results: Results, agents: Sequence[str]) -> dict[str, float
     for agent in agents:
         time, count = 0.0, 0
         for lineup, matchup in results.matchups.items():
-            for name, spent, made in zip(lineup, matchup.seconds, matchup.decisions, strict=False):
+            for name, spent, made in zip(lineup, matchup.seconds, matchup.decisions, strict=bool(matchup.seconds)):
                 if name == agent:
                     time, count = time + spent, count + made
         if count:
@@ -197,27 +198,21 @@ def standings(results: Results, agents: Sequence[str], deals: int | None = None,
             met = {pair: found for pair, found in met.items() if number[pair[0]] < number[pair[1]]}
         together = free_for_alls(results, agents, deals)
         known: Matchups = {
-            tuple(number[agent] for agent in lineup): found for lineup, found in {**met, **together}.items()
+            tuple(number[agent] for agent in lineup): found for lineup, found in [*met.items(), *together.items()]
         }
         comparison = Comparison(len(agents), number.get(ANCHOR, 0), players)
         table = rate(known, comparison, np.random.default_rng(0), RESAMPLES)
         ratings = dict(zip(agents, table, strict=True))
         if pairs == len(agents) * (len(agents) - 1) and met:
-            mass = dict(
-                zip(
-                    agents,
-                    masses({pair: rows for pair, rows in known.items() if len(pair) == 2}, len(agents), players),
-                    strict=True,
-                )
-            )
-        for one in agents if together else ():
-            if found := share_of_wins(together, one):
-                wins[one] = found
+            known = {pair: rows for pair, rows in known.items() if len(pair) == 2}
+            mass = dict(zip(agents, masses(known, len(agents), players), strict=True))
+        for one in agents:
+            won, games = wins_of(together, one)
+            if len(games):
+                wins[one] = estimate_ratio(won, games)
             for other in agents:
-                if other != one and (found := share_of_wins(together, one, other)):
-                    shares[one, other] = found
-                    counts[one, other] = max(
-                        len(each) for lineup, each in together.items() if {one, other} <= set(lineup)
-                    )
+                won, games = wins_of(together, one, other)
+                if one != other and games.any():
+                    shares[one, other], counts[one, other] = estimate_ratio(won, games), len(games)
         agents = sorted(agents, key=lambda agent: -np.nan_to_num(ratings[agent][0], nan=-np.inf))
     return Standings(variant, tuple(agents), shares, counts, ratings, mass, seconds, wins)

@@ -91,6 +91,7 @@ def _table(name: str, path: Path, changed: int) -> dict[str, Any]:
                 "spec": agent,
                 "rating": rating_text(*found.ratings[agent]) if agent in found.ratings else "",
                 "alpha_rank": f"{found.masses[agent]:.0%}" if agent in found.masses else "",
+                "wins": str(found.wins[agent]).strip() if agent in found.wins else "",
                 "time": duration(found.seconds[agent]) if agent in found.seconds else "",
             }
             for agent in found.agents

@@ -163,6 +163,9 @@ THREE = {"others": ["b", "c"], "seconds": [1.0, 2.0, 3.0], "decisions": [3, 4, 5
         ({"others": ["b", "c", "d"]}, "the matchup of 'a' has 4 agents, the game has 3 seats"),
         ({"others": ["b", "c"]}, "times or decisions of another number of agents than 3"),
         (THREE, "has 3 win shares in deal 0, the game has 9"),
+        ({**THREE, "shares": [[0, 0, 0, 1, 1, 1, 1, 1, 1]]}, "has a game in deal 0 with more or less than one win"),
+        ({**THREE, "others": ["b", "b"]}, "the matchup of 'a' has an agent twice"),
+        ({**THREE, "others": ["b", "a"]}, "the matchup of 'a' has an agent twice"),
         ({**THREE, "shares": [[1, 0.3, 0, 0, 0, 1, 0, 0, 0]]}, "win share of 0.3 in deal 0"),
         ({"seconds": [1.0, -1.0]}, "`float` >= 0.0"),
         ({"decisions": [1, "x"]}, "Expected `int`, got `str`"),
@@ -179,6 +182,16 @@ def test_forged_tournaments(tmp_path, changes, message) -> None:
     twice = matchup()
     path.write_text(json.dumps({**twice, "matchups": twice["matchups"] * 2}))
     with pytest.raises(ValueError, match="the matchup of 'a' with 'b' stands there twice"):
+        Results(path)
+    all_three = matchup(**THREE, shares=[[1, 0, 0, 0, 1, 0, 0, 0, 1]])
+    other_way = {**all_three["matchups"][0], "one": "b", "others": ["a", "c"]}
+    path.write_text(json.dumps(all_three))
+    assert list(Results(path).matchups) == [("a", "b", "c")]
+    path.write_text(json.dumps({**all_three, "matchups": [*all_three["matchups"], other_way]}))
+    with pytest.raises(ValueError, match="the matchup of 'b' with 'a, c' stands there twice"):
+        Results(path)
+    path.write_text(json.dumps({**all_three, "variant": "samurai_spirit players=3"}))
+    with pytest.raises(ValueError, match=r"the matchup of 'a' has 3 agents; .* is cooperative"):
         Results(path)
 
 

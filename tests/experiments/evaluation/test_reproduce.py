@@ -53,8 +53,10 @@ def test_a_cell_of_a_free_for_all(tmp_path):
     said = again(tmp_path, table="tenth-3", agent="greedy", others=("flat_mc:1", "random"))
     assert "random against greedy, flat_mc:1, 3 deals" in said
     assert "3 deals with the same results" in said
-    share = kept.matchups["random", "greedy", "flat_mc:1"].shares()[:, :3].mean()
-    assert f"table: {share:6.1%} [" in said
+    won = kept.matchups["random", "greedy", "flat_mc:1"].shares().reshape(3, 3, 3).mean((0, 2))
+    assert all(
+        f"{agent} {share:.1%} [" in said for agent, share in zip(("random", "greedy", "flat_mc:1"), won, strict=True)
+    )
     with pytest.raises(ValueError, match="tenth-3 has no cell of greedy and random"):
         again(tmp_path, table="tenth-3", output=tmp_path / "other")
     with pytest.raises(ValueError, match="name both after the table"):

@@ -156,7 +156,7 @@ def test_ratings_of_free_for_alls_recover_known_strengths(players, strengths):
 
 
 def test_free_for_alls_and_matchups_of_copies_are_rated_together():
-    """An agent that met the others in neither kind of game alone has a rating by both."""
+    """One agent has met the others in a free-for-all alone, another in copies alone: both have a rating."""
     strengths, rng = (0.8, 0.0, -0.6, 1.6), np.random.default_rng(0)
     found = {(0, 1, 2): together(strengths[:3], 3000, 3, rng)[0, 1, 2]}
     found[3, 0] = one_among_others(played(1.0 / (1.0 + 2.0 * np.exp(0.8 - 1.6)), 3000, 3, rng))
@@ -184,6 +184,40 @@ def test_shares_of_free_for_alls(tmp_path):
     assert found.masses == {}
     assert found.head(found.agents)[:3] == ["agent", "rating", "win share"]
     assert found.row("mcts:9", found.agents)[2].startswith("41.7% [")
+
+
+def test_shares_of_free_for_alls_of_unequal_length(tmp_path):
+    """An agent's games are put together by deal; line-ups without it say nothing, nor how many deals there are."""
+    alone, rest = (
+        Results(tmp_path / "none.json", "samurai players=3"),
+        Results(tmp_path / "none.json", "samurai players=3"),
+    )
+    one = {0: [1, 1, 1, 0, 0, 0, 0, 0, 0], 1: [0, 0, 0, 1, 1, 1, 0, 0, 0], 2: [1, 1, 0, 0, 0, 1, 0, 0, 0]}
+    other = {number: [0, 1, 0, 1, 0, 0, 0, 0, 1] for number in range(100)}
+    for results in (alone, rest):
+        results.matchups["greedy", "mcts:9", "random"] = Matchup(one)
+    rest.matchups["random", "mcts:8", "mcts:7"] = Matchup(other)
+    agents = ["greedy", "mcts:9", "random", "mcts:8", "mcts:7"]
+    few, many = standings(alone, agents[:3]), standings(rest, agents)
+    assert few.shares["greedy", "mcts:9"] == many.shares["greedy", "mcts:9"]
+    assert (few.wins["greedy"], few.deals["greedy", "mcts:9"]) == (many.wins["greedy"], 3)
+    assert many.wins["random"].mean == 100 / 309
+    assert many.deals["random", "mcts:8"] == 100
+    rest.matchups["greedy", "random", "mcts:8"] = Matchup({0: [0, 0, 0, 0, 0, 0, 1, 1, 1]})
+    found = standings(rest, agents)
+    won = np.array([3.0, 0.0, 2.0])
+    assert found.wins["greedy"] == estimate_ratio(won, np.array([6.0, 3.0, 3.0]))  # both line-ups have deal 0
+
+
+def test_who_never_won_a_free_for_all():
+    """With one line-up strengths are as the wins, each with a third of the one imagined deal for each agent."""
+    shares = np.zeros((20, 3, 3))
+    shares[:10, 0] = shares[10:, 1] = 1.0
+    table = rate({(0, 1, 2): shares}, Comparison(3, 0, 3), np.random.default_rng(0), 200)
+    assert table[1, 0] == pytest.approx(0.0, abs=1e-4)
+    assert table[2, 0] == pytest.approx(400 * np.log10((1 / 3) / (10 + 1 / 3)), abs=1e-4)
+    assert table[2, 1] == -np.inf
+    assert -596 < table[2, 2] < 0
 
 
 def test_an_interval_of_a_ratio_knows_that_games_of_a_deal_go_together():

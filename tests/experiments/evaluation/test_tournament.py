@@ -278,6 +278,9 @@ def test_the_example_of_the_benchmark_page(tmp_path, monkeypatch):
 
 # --- Free-for-alls ---
 
+# Who sits on each seat in the first game of deals 5 to 10.
+GOLDEN = [[1, 2, 0], [2, 1, 0], [0, 2, 1], [1, 2, 0], [2, 1, 0], [2, 1, 0]]
+
 
 def test_everybody_sits_everywhere_in_a_free_for_all():
     """The circle of agents is drawn by deal; each sits once in each seat of a deal, and shares are its own."""
@@ -297,6 +300,7 @@ def test_everybody_sits_everywhere_in_a_free_for_all():
     assert (np.sort(seating.reshape(40, 3, 3), axis=1) == np.arange(3)[:, None]).all()
     assert (np.sort(seating, axis=1) == np.arange(3)).all()
     assert (seeds == np.repeat(matches.deal_seeds(5, 40), 3)).all()
+    assert seating[::3][:6].tolist() == GOLDEN  # else what has been played does not go on
     assert len({tuple(np.roll(deal, -deal.argmin())) for deal in seating[::3]}) == 2  # both ways round
     with pytest.raises(ValueError, match="has 3 agents, not 2"):
         matches.free_for_all(variant, agents[:2], 0, 1)
@@ -305,9 +309,9 @@ def test_everybody_sits_everywhere_in_a_free_for_all():
 def test_a_free_for_all_goes_on_and_gives_each_agent_its_games(tmp_path):
     agents = ("random", "greedy", "mcts:3", "flat_mc:1")
 
-    def config(**changes):
+    def config(order=agents, **changes):
         settings = {"deals": 4, "game": "samurai players=3", "free_for_all": True, "processes": 1, "output": tmp_path}
-        return tournament.Config(agents=agents, **{**settings, **changes})
+        return tournament.Config(agents=order, **{**settings, **changes})
 
     whole = tournament.play(config(), QUIET)
     assert sorted(whole.matchups) == sorted(combinations(agents, 3))
@@ -321,14 +325,35 @@ def test_a_free_for_all_goes_on_and_gives_each_agent_its_games(tmp_path):
         assert all(found.seconds)
     parts = tmp_path / "parts"
     tournament.play(config(output=parts, deals=2, chunk=1), QUIET)
-    again = tournament.play(config(output=parts), QUIET)
-    assert again.matchups["random", "greedy", "mcts:3"].deals == whole.matchups["random", "greedy", "mcts:3"].deals
+    again = tournament.play(config(output=parts, order=agents[::-1]), QUIET)
+    assert {lineup: found.deals for lineup, found in again.matchups.items()} == {
+        lineup: found.deals for lineup, found in whole.matchups.items()
+    }
     out = StringIO()
     tournament.show(config(), kept, Console(file=out, width=300))
     assert "row's share of the wins of row and column" in out.getvalue()
     assert "win share" in (tmp_path / "table.txt").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="holds games of free-for-alls; choose another --output"):
         tournament.play(config(free_for_all=False), QUIET)
+
+
+def test_free_for_alls_go_on_deal_by_deal(tmp_path):
+    """A table shown before it is finished has no agent that met the strongest more often than the others did."""
+    config = tournament.Config(
+        ("random", "greedy", "greedy_tuned", "untrained"),
+        "samurai players=3",
+        deals=7,
+        chunk=2,
+        free_for_all=True,
+        output=tmp_path,
+    )
+    lineups, results = tournament.lineups_to_meet(config, 3), tournament.prepare(config)
+    for lineup in lineups:
+        results.matchups[lineup] = Matchup()
+    tasks = list(tournament.missing(results, config, lineups))
+    assert [(lineup, first, deals) for _, lineup, _, first, deals in tasks] == [
+        (lineup, first, min(2, 7 - first)) for first in (0, 2, 4, 6) for lineup in lineups
+    ]
 
 
 @pytest.mark.parametrize(
@@ -401,6 +426,14 @@ def test_the_leaderboard_is_played_and_written(tmp_path):
     assert "Spirit" not in page
     leaderboard.play(leaderboard.Config(only=("long",)), QUIET, tmp_path, file)
     assert leaderboard.page(tmp_path, file) == page  # nothing of it is in the short form
+    leaderboard.play(leaderboard.Config(only=("all-3",), processes=1), QUIET, tmp_path, file)
+    page = leaderboard.page(tmp_path, file)
+    assert "A free-for-all: 3 different agents in each game" in page
+    assert "|  | agent | rating | win share | 1 | 2 | 3 | deals | a decision |" in page
+    assert re.search(r"experiments.reproduce all-3 random greedy flat_mc:1\n", page)
+    few = tmp_path / "few.toml"  # agents that are listed no more are in no command
+    few.write_text(SMALL.replace('"greedy", "flat_mc:1"]', '"greedy"]'))
+    assert "flat_mc:1" not in leaderboard.page(tmp_path, few)
     leaderboard.play(leaderboard.Config(full=True), QUIET, tmp_path, file)
     page = leaderboard.page(tmp_path, file)
     assert "`mcts:5`" in page
