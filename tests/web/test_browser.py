@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.common.provenance import RESULTS
 from experiments.web.table import Table
 from samurai_env import game_names, make_variant
 from samurai_env.editors import set_up, start
@@ -95,7 +96,7 @@ class Page:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("web") / "tables.sqlite") as running:
+    with served(tmp_path_factory.mktemp("web") / "tables.sqlite", folders=[RESULTS / "tenth-4"]) as running:
         yield running
 
 
@@ -212,6 +213,28 @@ def test_results_are_shown_and_games_played_again(server, wide):
     wide.until("return document.querySelectorAll('#games li button').length")
     wide.run("document.querySelector('#games li button').click()")
     wide.until("return document.querySelectorAll('#moves li').length > 3")
+    assert not wide.errors()
+
+
+def test_a_free_for_all_has_a_column_of_win_shares(server, wide):
+    wide.driver.get("about:blank")
+    wide.driver.get(f"{server.address}#/results")
+    wide.until("return document.querySelectorAll('#board-name option').length > 1")
+    wide.run(
+        "const names = document.getElementById('board-name');"
+        "names.value = arguments[0]; names.dispatchEvent(new Event('change'))",
+        str(RESULTS / "tenth-4"),
+    )
+    wide.until("return document.getElementById('payoff').textContent.includes('Free-for-all')")
+    wide.picture("free-for-all")
+    head = wide.run("return [...document.querySelectorAll('.payoff thead th')].map((one) => one.textContent)")
+    assert head == ["agent", "rating", "win share", "a decision", "1", "2", "3", "4"]
+    for row in wide.run(
+        "return [...document.querySelectorAll('.payoff tbody tr')]"
+        ".map((one) => [...one.children].map((cell) => cell.textContent))"
+    ):
+        assert len(row) == len(head)
+        assert row[2].split("%")[0].replace(".", "").isdigit()
     assert not wide.errors()
 
 

@@ -22,27 +22,34 @@ SPECS = ("samurai players=2", "samurai_card players=2", "samurai_spirit players=
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """A tournament of one deal and a training run with three points."""
+    """A tournament of two deals, a training run with three points, and a free-for-all of one deal."""
     folder = tmp_path_factory.mktemp("folders")
-    tournament, run = folder / "tournament", folder / "run"
-    tournament.mkdir()
+    tournament, run, free_for_all = folder / "tournament", folder / "run", folder / "free-for-all"
     run.mkdir()
-    matchup = {
-        "one": "random",
-        "others": "greedy",
-        "commits": ["c"],
-        "machines": ["m"],
-        "seconds": [0.1, 0.1],
-        "decisions": [10, 10],
-        "shares": [[0.0, 1.0], [0.0, 0.0]],
-    }
-    kept = {"variant": parse_variant("samurai_card players=2").spec, "command": "c", "versions": {}, "networks": {}}
-    kept |= {"deal_seeds": "1000000000 + number of the deal", "matchups": [matchup]}
-    (tournament / "results.json").write_text(json.dumps(kept))
+    write_results(tournament, "samurai_card players=2", ["random", "greedy"], [[0.0, 1.0], [0.0, 0.0]])
+    three = [[1.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0]]  # three games of each agent, one after another
+    write_results(free_for_all, "samurai players=3", ["mcts:20", "greedy", "random"], three)
     points = [{"steps": steps, "win_share_greedy": share} for steps, share in ((0, 0.1), (5, 0.3), (9, 0.4))]
     card = {"variant": "samurai players=2", "notes": {"steps": 9, "curve": points}}
     (run / "model.json").write_text(json.dumps(card))
-    return tournament, run
+    return tournament, run, free_for_all
+
+
+def write_results(folder, game, agents, shares):
+    """The folder of a tournament in which these agents met, with their win shares by deal."""
+    matchup = {
+        "one": agents[0],
+        "others": agents[1] if len(agents) == 2 else agents[1:],
+        "commits": ["c"],
+        "machines": ["m"],
+        "seconds": [0.1] * len(agents),
+        "decisions": [10] * len(agents),
+        "shares": shares,
+    }
+    kept = {"variant": parse_variant(game).spec, "command": "c", "versions": {}, "networks": {}}
+    kept |= {"deal_seeds": "1000000000 + number of the deal", "matchups": [matchup]}
+    folder.mkdir()
+    (folder / "results.json").write_text(json.dumps(kept))
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +180,19 @@ def test_a_cell_of_a_table_leads_to_its_games(server, folders):
     ):
         assert len(server.call("again", body={**asked, **wrong}, status=status)["error"]) < 300
     assert server.call("boards?name=/etc", status=404)
+
+
+def test_a_free_for_all_is_shown_with_win_shares(server, folders):
+    name = str(folders[2])
+    table = server.call(f"boards?name={name}")
+    assert table["free_for_all"]
+    assert table["par"] == 0.5
+    assert table["agents"][0]["spec"] == "mcts:20"
+    shares = {agent["spec"]: agent["wins"].split("%")[0] for agent in table["agents"]}
+    assert shares == {"mcts:20": "83.3", "greedy": "0.0", "random": "16.7"}
+    assert table["cells"]["mcts:20"]["random"]["share"] == pytest.approx(2.5 / 3)
+    # No two of them met alone, so no games stand behind a cell.
+    assert "have not met" in server.call(f"games?name={name}&one=mcts:20&other=greedy", status=409)["error"]
 
 
 def test_curves_of_runs_grow(server, folders):
