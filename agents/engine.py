@@ -3,9 +3,10 @@
     exec:./my_engine                      # started once, asked for each decision
     exec:python my_engine.py,seconds=2    # at most two seconds a decision
 
-The program gets only what the seat to move may know (`Position.to_dict`), so it cannot read hidden tiles.
+The program gets only what the seat to move may know (`Position.to_dict`) and a number to take its randomness from.
 """
 
+import hashlib
 import json
 import os
 import queue
@@ -30,6 +31,7 @@ from samurai_env.state_dict import json_schema
 PROTOCOL = 1
 MAX_LINE = 1_000_000  # characters of an answer
 _LAST_WORDS = 20  # lines of stderr that are kept for error texts
+_WAITING = 4  # lines that are read before they are asked for; then a program that writes more has to wait
 _HINT = "as in exec:./my_engine or exec:python my_engine.py,seconds=2"
 
 
@@ -120,7 +122,7 @@ class EngineAgent:
         request = {
             "type": "act",
             "id": self._requests,
-            "random": key >> 11,  # 53 bits, exact in every JSON reader
+            "random": _hashed(key),
             "state": position.to_dict(position.seat),
         }
         answer = self._exchange(request)
@@ -193,6 +195,11 @@ class EngineAgent:
         return EngineError(one_line(f"engine {shown(self._name)} {reason}"))
 
 
+def _hashed(key: int) -> int:
+    """53 bits of a hash of the key, exact in every JSON reader; the key itself gives the seed of the deal away."""
+    return int.from_bytes(hashlib.blake2b(key.to_bytes(8, "little"), digest_size=8).digest(), "little") >> 11
+
+
 class _Process:
     """A running program: lines in, lines out, with a time limit."""
 
@@ -201,7 +208,8 @@ class _Process:
         self._popen = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )
-        self._lines: queue.Queue[bytes] = queue.Queue()
+        self._ended = False
+        self._lines: queue.Queue[bytes] = queue.Queue(_WAITING)
         self._stderr: list[str] = []
         stdout, stderr = self._popen.stdout, self._popen.stderr
         assert stdout is not None
@@ -260,9 +268,13 @@ class _Process:
         except subprocess.TimeoutExpired:
             self._popen.kill()
             self._popen.wait()
+        self._ended = True
+        with suppress(queue.Empty):  # the reader may be waiting for room
+            while True:
+                self._lines.get_nowait()
 
     def _collect_lines(self, stream: IO[bytes]) -> None:
-        while line := stream.readline(MAX_LINE):
+        while not self._ended and (line := stream.readline(MAX_LINE)):
             self._lines.put(line)
         self._lines.put(b"")
 

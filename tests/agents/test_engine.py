@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from agents.engine import EngineError
 from agents.registry import make_agent
 from experiments.evaluation.matches import Timed
 from samurai_env import IllegalActionError, Position, make_variant
+from samurai_env.agent_api import decision_keys
 from samurai_env.core.game import Variant
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,6 +75,55 @@ def test_engine_sees_only_what_its_seat_may_know(tmp_path: Path) -> None:
     agent.close()
     first, second = log.read_text().splitlines()
     assert first == second == json.dumps(position.to_dict(position.seat))
+
+
+def test_the_random_number_does_not_tell_the_deal(tmp_path: Path) -> None:
+    """The key does: it can be computed back to the seed but for the bits that were cut off."""
+    log = tmp_path / "log"
+    spec = program(
+        tmp_path,
+        HELLO,
+        "for line in sys.stdin:",
+        "    r = json.loads(line)",
+        "    if r['type'] == 'hello': continue",
+        f"    open({str(log)!r}, 'a').write(str(r['random']) + '\\n')",
+        "    print(json.dumps({'id': r['id'], 'action': r['state']['legal'][0]}), flush=True)",
+    )
+    position = Position(VARIANT, 1234)
+    key = decision_keys(position.states["seed"], position.states["steps"])
+    given = np.concatenate([key, key, key + np.uint64(1)])
+    agent = make_agent(spec, VARIANT)
+    agent.act(np.repeat(position.states, 3), given)
+    agent.close()
+    first, again, other = map(int, log.read_text().splitlines())
+    assert first == again != other
+    assert max(first, other) < 2**53
+    assert first != int(key[0]) >> 11
+    # Of neighbouring keys about half of all bits differ, those of the keys themselves in few places.
+    assert 10 < (first ^ other).bit_count() < 43
+
+
+def test_an_engine_that_writes_unasked_has_to_wait(tmp_path: Path) -> None:
+    written = tmp_path / "written"
+    spec = program(
+        tmp_path,
+        HELLO,
+        "for number in range(100):",
+        "    print('x' * 100_000, flush=True)",
+        f"    open({str(written)!r}, 'w').write(str(number))",
+    )
+    threads = threading.active_count()
+    agent, position = make_agent(spec, VARIANT), Position(VARIANT, 1)
+    agent._process = agent._start()
+    time.sleep(1)
+    assert int(written.read_text()) < 20
+    agent.close()
+    end = time.time() + 10
+    while threading.active_count() > threads and time.time() < end:
+        time.sleep(0.05)
+    assert threading.active_count() == threads
+    with pytest.raises(EngineError, match="not JSON"):
+        agent.act(position.states, keys(1))
 
 
 @pytest.mark.parametrize(
