@@ -3,6 +3,7 @@
 `agents/best.json` has what the leaderboard measured; `python -m experiments.leaderboard` writes it.
 """
 
+import math
 import re
 from functools import cache
 from pathlib import Path
@@ -63,7 +64,7 @@ def parse_seconds(spec: AgentSpec) -> float:
     """
     found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)s", spec.argument or f"{SECONDS}s")
     if not found or spec.settings or not float(found[1]):
-        raise ValueError(f"best takes the seconds of a decision, as in best:0.1s, not {str(spec)[:SHOWN]!r}")
+        raise ValueError(f"best takes the seconds of a decision and an s, as in best:0.1s, not {str(spec)[:SHOWN]!r}")
     return float(found[1])
 
 
@@ -76,21 +77,41 @@ def best_spec(variant: Variant, seconds: float = SECONDS) -> str:
         variant: what is played.
         seconds: for a decision, as measured on one core of the leaderboard's machine.
     """
-    known = measured()
+    found = nearest_measured(variant)
     name = f"{variant.game.name} players={variant.num_players}"
-    found = known.variants.get(variant.spec)
     if found is None:
-        other = [spec for spec in known.variants if spec.startswith(f"{name} ")]
-        if not other:
-            notice(f"best {name}", f"no agent has been measured for {name}; best plays {known.default}")
-            return known.default
-        notice(f"best {name}", f"best is the strongest agent measured for {other[0]}")
-        found = known.variants[other[0]]
-    timed = [agent for agent in found if agent.seconds is not None and agent.seconds <= TOLERANCE * seconds]
-    if not timed and all(agent.seconds is None for agent in found):
+        default = measured().default
+        notice(f"best {name}", f"no agent has been measured for {name}; best plays {default}")
+        return default
+    if found != variant.spec:
+        notice(f"best {name}", f"best is the strongest agent measured for {found}")
+    agents = measured().variants[found]
+    timed = [agent for agent in agents if agent.seconds is not None and agent.seconds <= TOLERANCE * seconds]
+    if not timed and all(agent.seconds is None for agent in agents):
         notice(f"best {name} time", f"no times have been measured for {name}; best keeps to none")
-        timed = found
-    return max(timed, key=lambda agent: agent.strength).spec if timed else "greedy"
+        timed = agents
+    return max(timed, key=_strength).spec if timed else "greedy"
+
+
+def nearest_measured(variant: Variant) -> str | None:
+    """The spec of the measured variant of this game and number of players that has most options alike.
+
+    Of several, the one nearest to the default options; None if there is none.
+    """
+    name = f"{variant.game.name} players={variant.num_players} "
+    default = variant.game.variant(variant.num_players)
+
+    def alike(spec: str) -> tuple[int, int]:
+        options = set(spec.split())
+        return len(options & set(variant.spec.split())), len(options & set(default.spec.split()))
+
+    return max((spec for spec in measured().variants if spec.startswith(name)), key=alike, default=None)
+
+
+def _strength(agent: Measured) -> tuple[float, float]:
+    """Its strength; of two that are as strong, such as 0 % of 50 and of 1,000 games, the one that may be stronger."""
+    high = agent.interval[1]
+    return agent.strength, math.inf if high is None else high
 
 
 def named(spec: str, variant: Variant) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from agents.best import measured
+from agents.best import measured, nearest_measured
 from experiments.common.markdown import variant_title
 from experiments.common.provenance import RESULTS
 from experiments.evaluation.matchups import Results
@@ -35,13 +35,13 @@ class Card(Struct):
 
 
 def strengths(variant: Variant, agents: tuple[str, ...]) -> dict[str, dict[str, object]]:
-    """Strengths that the leaderboard measured of agents in a variant, or else with the default options.
+    """Strengths that the leaderboard measured of agents in a variant, or else in the one most like it.
 
     Returns:
         By spec: `rating` (the win rate in a cooperative game) as text, and `time`, of a decision.
     """
-    known = measured().variants
-    rows = known.get(variant.spec) or known.get(variant.game.variant(variant.num_players).spec) or ()
+    nearest = nearest_measured(variant)
+    rows = measured().variants[nearest] if nearest else ()
     return {
         row.spec: {
             "rating": f"{row.strength:.0%} won" if variant.game.cooperative else f"rating {row.strength:+.0f}",

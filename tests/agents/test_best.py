@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from agents import best
-from agents.best import Best, Measured, best_spec, named
+from agents.best import Best, Measured, best_spec, named, nearest_measured
 from agents.registry import make_agent
 from experiments import leaderboard
 from experiments.evaluation.best_agents import best_agents
 from experiments.evaluation.matches import Estimate
 from experiments.evaluation.matchups import Matchup, Results
-from samurai_env import GameBatch, find_game, game_names, make_variant
+from samurai_env import GameBatch, find_game, game_names, make_variant, parse_variant
 from samurai_env.core.notices import QUIET
 
 VARIANT = make_variant("samurai", 2)
@@ -62,7 +62,28 @@ def test_every_variant_has_one(monkeypatch):
     monkeypatch.setenv(QUIET, "off")
     for game in game_names():
         for players in find_game(game).players:
-            assert best_spec(make_variant(game, players))
+            assert best_spec(make_variant(game, players)) != "random"
+    for spec in best.measured().variants:
+        for seconds in (0.01, 0.1, 1.0):
+            assert best_spec(parse_variant(spec), seconds) != "random"
+
+
+def test_the_nearest_variant_counts_where_one_was_not_measured(monkeypatch):
+    monkeypatch.setenv(QUIET, "off")
+    for difficulty in ("easy", "normal", "hard", "heroic"):
+        measured = make_variant("samurai_spirit", 4, difficulty=difficulty)
+        assert nearest_measured(measured) == measured.spec
+        other = make_variant("samurai_spirit", 4, difficulty=difficulty, first=1)
+        assert nearest_measured(other) == measured.spec
+        assert best_spec(other) == best_spec(measured)
+    assert nearest_measured(make_variant("samurai", 2, edition="1998")) == VARIANT.spec
+
+
+def test_of_two_as_strong_the_one_measured_less(monkeypatch):
+    rows = [Measured(spec, 0.0, interval=(0.0, high)) for spec, high in (("random", 0.004), ("mcts:500", 0.07))]
+    for order in (rows, rows[::-1]):
+        monkeypatch.setattr(best, "measured", lambda order=order: Best("greedy", {VARIANT.spec: order}))
+        assert best_spec(VARIANT) == "mcts:500"
 
 
 def test_it_plays():
