@@ -97,15 +97,20 @@ def _begin(ending: connection.Connection) -> None:
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
     _handing_over.acquire()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     threading.Thread(target=_end_with_pool, args=(ending,), daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
+    """Let this process end when the one that started it has ended, even if that was killed."""
     parent = multiprocessing.parent_process()
     assert parent is not None
-    connection.wait([parent.sentinel])
-    os._exit(1)
+
+    def wait_for_its_end() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=wait_for_its_end, daemon=True).start()
 
 
 def _end_with_pool(ending: connection.Connection) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 import platform
+import re
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -176,6 +177,18 @@ class Results:
         if variant is not None and self.origin["deal_seeds"] != self.seeds:
             held = f"with seeds {shown(self.origin['deal_seeds'])}, not {self.seeds}"
             raise ValueError(f"{self.path} holds deals {held}; choose another --output")
+
+    def seed_of(self, deal: int) -> int:
+        """The seed of one of the deals of the matchups, which count from 0.
+
+        Raises:
+            ValueError: the file does not say it.
+        """
+        said = str(self.origin.get("deal_seeds", self.seeds))
+        found = re.fullmatch(r"([0-9]{1,18}) \+ number of the deal(?:, from deal ([0-9]{1,18}) on)?", said)
+        if not found:
+            raise ValueError(f"{one_line(self.path, 120)} does not say the seeds of its deals, but {shown(said)}")
+        return int(found[1]) + int(found[2] or 0) + deal
 
     def _take(self, saved: KeptResults) -> None:
         """Keep what the file holds, if it can have been played."""

@@ -158,11 +158,11 @@ class Api:
                 raise Refused(400, f"agent {one_line(agent, 60)} is not offered by this server, so it cannot play here")
         deal, seat = whole(body, "deal", 0, 2**53), whole(body, "seat", 0, 15)
         try:
-            variant, players, seed = await asyncio.to_thread(progress.game_of, folder, one, other, deal, seat)
+            game = await asyncio.to_thread(progress.game_of, folder, one, other, deal, seat)
         except (OSError, ValueError) as error:
             raise Refused(409, one_line(error)) from None
-        await self.server.warmed_up(variant)
-        table = Table.new(variant, players, seed)
+        await self.server.warmed_up(game.variant)
+        table = Table.new(game.variant, game.players, game.seed, salts=game.salts)
         self.server.add(table)
         return JSONResponse(links(table), 201)
 
@@ -237,9 +237,11 @@ class Api:
         table, seat = await self.door(request)
         if seat is None or table.position.over or table.position.seat != seat:
             raise Refused(409, "a hint is for the seat to move")
-        found = await self.server.think(workers.judge, self._judge(await read_json(request)), table.position.save())
+        judge = self._judge(await read_json(request))
+        position, count = table.positions[-1], len(table.actions)  # while the agent thinks, the seat may go on
+        found = await self.server.think(workers.judge, judge, position.save())
         told = {"actions": found["actions"]}  # nothing else, which may depend on what the seat does not know
-        return JSONResponse({"count": len(table.actions), **named(table.position, told)})
+        return JSONResponse({"count": count, **named(position, told)})
 
     def _judge(self, body: dict[str, Any]) -> str:
         judge = body.get("judge", self.settings.agents[-1])

@@ -1,6 +1,7 @@
 """Tournaments and training beside the table: what the leaderboard measured, and folders named at the server's start."""
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from msgspec import Struct
 from agents.best import measured, nearest_measured
 from experiments.common.markdown import variant_title
 from experiments.common.provenance import RESULTS
-from experiments.evaluation.matchups import Results
+from experiments.evaluation.matchups import Matchup, Results
 from experiments.evaluation.standings import duration, rating_text, standings
 from samurai_env import Variant, parse_variant
 from samurai_env.core.texts import one_line
@@ -118,8 +119,25 @@ def games_of(folder: Path, one: str, other: str) -> list[dict[str, float]]:
     return sorted(games, key=lambda game: (game["deal"], game["seat"]))
 
 
-def game_of(folder: Path, one: str, other: str, deal: int, seat: int) -> tuple[Variant, list[str], int]:
-    """The variant, players by seat and seed of a game behind a cell.
+@dataclass(frozen=True)
+class PlayedGame:
+    """A game of a tournament.
+
+    Attributes:
+        variant: what was played.
+        players: specs by seat.
+        salts: by seat, the salt of its agent's keys: its number in the matchup.
+        seed: of the deal.
+    """
+
+    variant: Variant
+    players: tuple[str, ...]
+    salts: tuple[int, ...]
+    seed: int
+
+
+def game_of(folder: Path, one: str, other: str, deal: int, seat: int) -> PlayedGame:
+    """The game behind a cell that has the one on this seat.
 
     Raises:
         ValueError: that game has not been played.
@@ -128,8 +146,10 @@ def game_of(folder: Path, one: str, other: str, deal: int, seat: int) -> tuple[V
         raise ValueError(f"deal {deal} was not played there with that agent on seat {seat}")
     results = Results(folder / RESULT_FILE)
     variant = parse_variant(results.variant)
-    first = int(results.origin["deal_seeds"].split()[0])  # "N + number of the deal"
-    return variant, [one if i == seat else other for i in range(variant.num_players)], first + deal
+    players = tuple(one if i == seat else other for i in range(variant.num_players))
+    first = one if results.matchups.get((one, other), Matchup()).deals else other
+    salts = tuple(int(player != first) for player in players)
+    return PlayedGame(variant, players, salts, results.seed_of(deal))
 
 
 def runs(folders: tuple[Path, ...]) -> list[dict[str, Any]]:

@@ -63,15 +63,15 @@ class Server:
         """Take in the tables of the file; the server answers meanwhile."""
         for name in game_names():
             await asyncio.to_thread(find_game, name)  # the first page wants to know them
-        for row in self._stored:
-            try:
-                table = await asyncio.to_thread(Table.restore, *row)
-            except (ValueError, KeyError, TypeError) as error:
-                LOG.warning("a stored table cannot be opened: %s", one_line(error))
-                continue
-            self._open(table)
-            self.drive(table)
-        self.opened.set()
+        try:
+            for row in self._stored:
+                try:
+                    self._open(table := await asyncio.to_thread(Table.restore, *row))
+                    self.drive(table)
+                except Exception as error:
+                    LOG.warning("a stored table cannot be opened: %s", one_line(f"{type(error).__name__}: {error}"))
+        finally:
+            self.opened.set()  # who waits for a table hears that it is not there
 
     async def find(self, token: str) -> tuple[Table, int | None]:
         """The table and the seat that a token opens; None for the seat that sees all.
@@ -148,7 +148,7 @@ class Server:
         while table.to_move not in ("", PERSON):
             position = table.position
             try:
-                action = await self.think(workers.choose, table.to_move, position.save())
+                action = await self.think(workers.choose, table.to_move, position.save(), table.salt)
                 table.play(position.seat, action, len(table.actions))
             except asyncio.CancelledError:
                 raise

@@ -38,6 +38,7 @@ class Table:
         created: seconds since 1970.
         start: the position from which the game goes on, as text; "" if it begins as `seed` deals.
         tags: of a record.
+        salts: by seat, the salt of its agent's keys; () for the number of the seat.
         error: why an agent cannot go on; "" if all is well.
         version: grows with every change; clients wait for the next. It starts with the time, so that a server that was
             started again is not behind.
@@ -53,6 +54,7 @@ class Table:
     created: float = field(default_factory=time.time)
     start: str = ""
     tags: dict[str, str] = field(default_factory=dict)
+    salts: tuple[int, ...] = ()
     error: str = ""
     version: int = field(default_factory=lambda: int(1000 * time.time()))
 
@@ -61,20 +63,31 @@ class Table:
 
         Raises:
             IllegalActionError: one of them is not legal.
+            ValueError: players, tokens or salts of another number of seats.
         """
+        seats = self.variant.num_players
+        if not len(self.players) == len(self.tokens) == seats or len(self.salts) not in (0, seats):
+            raise ValueError(f"a table of {self.variant.spec} has {seats} players, tokens and salts")
         self.positions = [Position.from_text(self.start) if self.start else Position(self.variant, self.seed)]
         actions, self.actions = self.actions, []
         for action in actions:
             self._add(action)
 
     @classmethod
-    def new(cls, variant: Variant, players: Sequence[str], seed: int | None = None, start: str = "") -> "Table":
+    def new(
+        cls,
+        variant: Variant,
+        players: Sequence[str],
+        seed: int | None = None,
+        start: str = "",
+        salts: tuple[int, ...] = (),
+    ) -> "Table":
         """A table with fresh tokens, and a fresh deal unless a seed or a position to start from is given."""
         seed = secrets.randbits(63) if seed is None else seed
         people = [player == PERSON for player in players]
         tokens = tuple(secrets.token_urlsafe(24) if person else "" for person in people)
         watch = "" if any(people) else secrets.token_urlsafe(24)
-        return cls(secrets.token_urlsafe(12), variant, seed, tuple(players), tokens, watch, start=start)
+        return cls(secrets.token_urlsafe(12), variant, seed, tuple(players), tokens, watch, start=start, salts=salts)
 
     @classmethod
     def of_record(cls, record: GameRecord) -> "Table":
@@ -102,6 +115,7 @@ class Table:
                 "watch": self.watch,
                 "start": self.start,
                 "tags": self.tags,
+                "salts": self.salts,
             }
         )
 
@@ -120,6 +134,7 @@ class Table:
             created,
             saved.get("start", ""),
             saved["tags"],
+            tuple(saved.get("salts", ())),
         )
 
     # --- The game ---
@@ -133,6 +148,11 @@ class Table:
     def has_people(self) -> bool:
         """Whether somebody plays here in person."""
         return PERSON in self.players
+
+    @property
+    def salt(self) -> int:
+        """The salt of the keys of the seat to move."""
+        return self.salts[self.position.seat] if self.salts else self.position.seat
 
     @property
     def to_move(self) -> str:

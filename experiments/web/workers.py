@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from agents.registry import make_agent
+from experiments.common.process_pool import end_with_parent
 from samurai_env import Position, parse_variant
 from samurai_env.agent_api import Agent, decision_keys
 
@@ -23,10 +24,10 @@ def _agent(spec: str, variant: str) -> Agent:
     return make_agent(spec, parse_variant(variant))
 
 
-def choose(spec: str, saved: bytes) -> int:
-    """The decision of an agent in a position."""
+def choose(spec: str, saved: bytes, salt: int) -> int:
+    """The decision of an agent in a position; the salt is that of `decision_keys`."""
     position = Position.restore(saved)
-    keys = decision_keys(position.states["seed"], position.states["steps"], position.seat)
+    keys = decision_keys(position.states["seed"], position.states["steps"], salt)
     return int(_agent(spec, position.variant.spec).act(position.states, keys)[0])
 
 
@@ -127,7 +128,7 @@ class Workers:
         for _ in range(2):
             if self._pool is None:
                 context = multiprocessing.get_context("spawn")
-                self._pool = ProcessPoolExecutor(self.processes, context, _ignore_interrupts)
+                self._pool = ProcessPoolExecutor(self.processes, context, _begin)
             try:
                 return self._pool.submit(work, *arguments)
             except BrokenProcessPool:
@@ -144,5 +145,6 @@ class Workers:
             self._pool = None
 
 
-def _ignore_interrupts() -> None:
+def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()

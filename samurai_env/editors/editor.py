@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 
 import numpy as np
@@ -19,6 +19,7 @@ EDITORS = {
     "samurai_spirit": "samurai_env.editors.spirit",
 }
 MOST_TRIED = 2000  # decisions of a random game in search of a position to start from
+STARTS_KEPT = 64  # variants
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,11 @@ def start(variant: Variant) -> dict[str, str]:
     Raises:
         ValueError: the game has no editor.
     """
+    return dict(_start(variant))
+
+
+@lru_cache(STARTS_KEPT)  # it takes up to a second
+def _start(variant: Variant) -> dict[str, str]:
     position, rng = Position(variant), np.random.default_rng(0)
     for _ in range(MOST_TRIED):
         values = values_of(position)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -10,8 +11,12 @@ import time
 from urllib.parse import urlencode
 
 import pytest
+from rich.console import Console
 
+from experiments import tournament
+from experiments.web.progress import game_of, games_of
 from experiments.web.table import Table
+from experiments.web.workers import choose
 from samurai_env import Position, parse_variant
 from samurai_env.editors import set_up, start
 from samurai_env.game_record import GameRecord
@@ -47,7 +52,7 @@ def write_results(folder, game, agents, shares):
         "shares": shares,
     }
     kept = {"variant": parse_variant(game).spec, "command": "c", "versions": {}, "networks": {}}
-    kept |= {"deal_seeds": "1000000000 + number of the deal", "matchups": [matchup]}
+    kept |= {"deal_seeds": "1000000000 + number of the deal, from deal 70 on", "matchups": [matchup]}
     folder.mkdir()
     (folder / "results.json").write_text(json.dumps(kept))
 
@@ -110,6 +115,37 @@ def test_a_link_to_a_position_opens_it_for_analysis(server):
     assert server.call("edit", body={"position": position.to_text()})["problem"] is None
 
 
+def test_a_hint_is_about_the_position_in_which_it_was_asked_for(server, monkeypatch):
+    """The seat may go on while the agent thinks; then the others' hands are named in the scene."""
+    tokens = server.new("samurai players=2", "person", "person")["seats"]
+    table, _ = server.server.doors[tokens[0]]
+    think, rng = server.server.think, random.Random(4)
+
+    def chooses_from_hand(position):
+        targets = position.variant.game.scene(position.state, position.seat).targets
+        held = {action for name, target in targets.items() if name.startswith("hand") for action in target.actions}
+        return held & set(position.legal_actions())
+
+    def play():
+        table.play(table.position.seat, rng.choice(table.position.legal_actions()), len(table.actions))
+
+    while len(table.actions) < 12 or not chooses_from_hand(table.position):
+        play()
+    seat, count = table.position.seat, len(table.actions)
+    expected = server.call("hint", tokens[seat], {"judge": "mcts:20"})
+    assert expected["count"] == count
+    assert any(name.startswith("hand") for action in expected["actions"] for name in action["targets"])
+
+    async def slowly(*arguments):
+        while table.position.seat == seat:
+            play()
+        return await think(*arguments)
+
+    monkeypatch.setattr(server.server, "think", slowly)
+    assert server.call("hint", tokens[seat], {"judge": "mcts:20"}) == expected
+    assert len(table.actions) > count
+
+
 def test_a_hint_tells_nothing_but_actions(server):
     token = server.new("samurai players=2", "person", "greedy")["seats"][0]
     for judge in ("greedy", "mcts:20"):
@@ -168,7 +204,7 @@ def test_a_cell_of_a_table_leads_to_its_games(server, folders):
     assert not shown["offered"]  # looked at, but not played by this server
     made = server.call("again", body={"name": name, "one": "greedy", "other": "random", "deal": 1, "seat": 0})
     assert made["players"] == ["greedy", "random"]
-    assert server.server.doors[made["watch"]][0].seed == 1_000_000_001
+    assert server.server.doors[made["watch"]][0].seed == 1_000_000_071
     asked = {"name": name, "one": "greedy", "other": "random", "deal": 2, "seat": 0}
     assert "was not played" in server.call("again", body=asked, status=409)["error"]
     for wrong, status in (
@@ -180,6 +216,33 @@ def test_a_cell_of_a_table_leads_to_its_games(server, folders):
     ):
         assert len(server.call("again", body={**asked, **wrong}, status=status)["error"]) < 300
     assert server.call("boards?name=/etc", status=404)
+
+
+def test_games_played_again_have_the_results_they_had(tmp_path):
+    """By the seeds of their deals, and by the keys of the agents."""
+    spec, agents = "samurai_card players=2", ("mcts:20", "mcts:40", "greedy")
+    config = tournament.Config(
+        agents=agents, game=spec, deals=2, first_deal=70, mirror=False, processes=1, output=tmp_path
+    )
+    tournament.play(config, Console(quiet=True))
+    for one, other in (("mcts:20", "mcts:40"), ("mcts:40", "mcts:20"), ("greedy", "mcts:40")):
+        for played in games_of(tmp_path, one, other):
+            game = game_of(tmp_path, one, other, played["deal"], played["seat"])
+            table = Table.new(game.variant, game.players, game.seed, salts=game.salts)
+            while not table.position.over:
+                action = choose(table.to_move, table.position.save(), table.salt)
+                table.play(table.position.seat, action, len(table.actions))
+            assert table.seed in (1_000_000_070, 1_000_000_071)
+            share = (table.position.returns()[played["seat"]] + 1) / 2
+            assert share == played["share"]
+
+
+def test_seeds_that_a_file_does_not_say_are_asked_for_in_vain(tmp_path):
+    write_results(tmp_path / "t", "samurai_card players=2", ["random", "greedy"], [[0.0, 1.0]])
+    path = tmp_path / "t" / "results.json"
+    path.write_text(path.read_text().replace("1000000000 + number", "number"))
+    with pytest.raises(ValueError, match="does not say the seeds of its deals, but 'number of the deal"):
+        game_of(tmp_path / "t", "random", "greedy", 0, 0)
 
 
 def test_a_free_for_all_is_shown_with_win_shares(server, folders):

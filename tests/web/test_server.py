@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -379,6 +380,34 @@ def test_the_page_comes_while_stored_tables_are_opened(tmp_path, monkeypatch):
 
 # --- Persistence ---
 
+
+def test_a_stored_table_that_is_damaged_keeps_no_other_from_being_opened(tmp_path):
+    with served(tmp_path / "t.sqlite") as before:
+        token = before.new("samurai players=2", "person", "person")["seats"][0]
+        [(_, _, head, _)] = before.server.store.tables()
+        kept = json.loads(head)
+        for number, wrong in enumerate(
+            (
+                {"players": ["person"]},
+                {"tokens": []},
+                {"salts": [0]},
+                {"seed": []},
+                {"seed": -1},
+                {"players": [[], {}]},
+                {"players": 3},
+                {"start": "nonsense"},
+                {"variant": None},
+            )
+        ):
+            before.server.store.add_table(f"bad {number}", 0.0, json.dumps({**kept, **wrong}), [])
+        before.server.store.add_table("text", 0.0, "[", [])
+        before.server.store.add_table("list", 0.0, "[1]", [])
+        before.server.store.add_table("illegal", 0.0, head, [10**6])
+    with served(tmp_path / "t.sqlite") as after:
+        assert after.call("view", token)["count"] == 0
+        assert "opens no table" in after.call("view", "x", status=403)["error"]
+
+
 PROGRAM = """
 import sys, uvicorn
 from pathlib import Path
@@ -389,7 +418,19 @@ uvicorn.Server(uvicorn.Config(app, port=int(sys.argv[2]), log_level="error")).ru
 """
 
 
-def test_a_killed_server_goes_on_with_every_table(tmp_path):
+def children(pid):
+    """The processes that a process has started."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_killed_server_goes_on_with_every_table_and_its_agents_end(tmp_path):
     from tests.web.served import Served
 
     with socket.socket() as free:
@@ -417,14 +458,23 @@ def test_a_killed_server_goes_on_with_every_table(tmp_path):
         after = running.call("view", tokens[before["viewer"]])
         assert {**after, "version": 0} == {**before, "version": 0}
         assert play_on(running, tokens, 1)["count"] == 8
+        watch = running.new("samurai_card players=2", "greedy", "greedy")["watch"]
+        while not running.call("view", watch)["count"]:
+            time.sleep(0.1)
+        others = children(process.pid)
+        assert others
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        end = time.time() + 60
+        while (left := [pid for pid in others if is_running(pid)]) and time.time() < end:
+            time.sleep(0.1)
+        assert not left
     finally:
         process.kill()
         process.wait()
 
 
 def test_no_game_is_named_in_the_code_of_the_page():
-    from pathlib import Path
-
     import experiments.web
 
     for path in Path(experiments.web.__file__).parent.rglob("*"):
