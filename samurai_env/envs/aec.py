@@ -173,7 +173,7 @@ class GameAEC(AECEnv):
     def _select(self, seat: int) -> None:
         """Make a seat the agent to act; `_mask` and `_observation` are its own."""
         self.agent_selection = self._observer = self.possible_agents[seat]
-        self.infos[self._observer] = {"action_mask": self._mask}
+        self.infos[self._observer] = {"action_mask": self._mask.copy()}
 
     def observe(self, agent: str) -> dict[str, np.ndarray] | np.ndarray:
         """Return what `agent` sees now, in new arrays.

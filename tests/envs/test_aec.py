@@ -185,6 +185,8 @@ def test_a_game_in_every_variant(variant) -> None:
             assert set(env.infos[other]) == ({"action_mask"} if other == agent else set())
         assert np.array_equal(env.infos[agent]["action_mask"], mask)
         assert env.infos[agent]["action_mask"].dtype == np.int8
+        env.infos[agent]["action_mask"][:] = 0  # the caller's own
+        assert np.array_equal(env.observe(agent)["action_mask"], mask)
         assert set(env.rewards.values()) == {0.0}
         env.step(action)
         position.step(action)

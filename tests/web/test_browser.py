@@ -152,6 +152,9 @@ def test_games_are_played_to_the_end_by_clicks(server, wide, variant, players, a
     wide.picture(f"end-{variant.split()[0]}-{players}")
     assert server.call("view", token)["over"]
     assert wide.run("return document.querySelectorAll('#moves li').length") > 10
+    # What was secret is told, and each move leads to its position.
+    unlike = "[...document.querySelectorAll('#moves li')].filter((one) => !one.querySelector('button .text')).length"
+    assert wide.run(f"return {unlike}") == 0
     assert not wide.errors()
 
 

@@ -223,8 +223,10 @@ export function table(main, token) {
 
   function listMoves() {
     const old = moves.children.length;
-    const fits = old && view.moves.length >= old && moves.children[old - 1].dataset.text === view.moves[old - 1].text && moves.children[old - 1].dataset.ply === String(view.moves[old - 1].ply);
+    // At the end of a game all moves are told, and lead to their positions.
+    const fits = old && moves.dataset.replay === String(isReplay()) && view.moves.length >= old && moves.children[old - 1].dataset.text === view.moves[old - 1].text && moves.children[old - 1].dataset.ply === String(view.moves[old - 1].ply);
     if (!fits) moves.replaceChildren();
+    moves.dataset.replay = isReplay();
     for (const move of view.moves.slice(moves.children.length)) {
       const words = move.text ? [el("span", { class: "text" }, move.text), " ", el("span", { class: "words" }, move.words)] : ["a move you do not see"];
       const line = isReplay()
