@@ -111,7 +111,7 @@ def made(config: Config, variant: Variant) -> str:
 def gather(config: Config, variant: Variant, console: Console) -> list[Path]:
     """Measure all positions that are not there yet; the files of all parts."""
     tasks = [(variant.spec, config.rollouts, part, config.seed) for part in range(-(-config.deals // DEALS))]
-    return parts.gather(look_at, tasks, DEALS, config.run, made(config, variant), config, console)
+    return parts.gather(look_at, tasks, DEALS, config.run, made(config, variant), [config.rollouts], config, console)
 
 
 def load_positions(path: Path) -> dict[str, np.ndarray]:

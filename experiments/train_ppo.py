@@ -8,6 +8,7 @@ another run is not the same to the bit.
 """
 
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,12 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
     writer = None
     done, total = learner.length()
     unit = 1 if config.minutes is None else 1000  # the bar counts steps or seconds
-    with interrupt or Interrupt() as interrupt, progress_bar(console, "training", total // unit, done // unit) as bar:
+    with (
+        ExitStack() as ending,
+        interrupt or Interrupt() as interrupt,
+        progress_bar(console, "training", total // unit, done // unit) as bar,
+    ):
+        ending.callback(learner.close)
         if learner.steps == 0 and config.eval_every != 0:
             add_point(learner)
             bar(0, "")
@@ -70,7 +76,9 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
             if due:
                 metrics |= add_point(learner)
             # Not before: a start that fails leaves no folder.
-            writer = writer or SummaryWriter(config.run, purge_step=learner.steps)
+            if writer is None:
+                writer = SummaryWriter(config.run, purge_step=learner.steps)
+                ending.callback(writer.close)
             for name, value in metrics.items():
                 writer.add_scalar(name, value, learner.steps)
             bar(min(done, total) // unit, describe(learner, metrics))
@@ -78,9 +86,6 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
                 console.print(f"{learner.steps:,} steps: {describe(learner, metrics)}", soft_wrap=True)
             if learner.updates % config.checkpoint_every == 0 or done >= total or interrupt.asked:
                 checkpoint.save(learner)
-    learner.close()
-    if writer:
-        writer.close()
     if not interrupt.asked:
         done_line = f"the network is {config.run / 'model.safetensors'}; as an agent: ppo:{config.run}"
         console.print(done_line, soft_wrap=True)

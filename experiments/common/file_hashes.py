@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import shlex
 from pathlib import Path
 
 from agents.networks.paths import weights_file
@@ -9,10 +10,11 @@ from agents.spec import parse_agent_spec
 
 
 def files_of(spec: str) -> list[Path]:
-    """The files that a spec names: a network's weights or the source of an external agent."""
+    """The files that a spec names: a network's weights, the source of an external agent, or the words of a command."""
     parsed = parse_agent_spec(spec)
     files = []
-    for part in (*parsed.argument.split(":"), *parsed.settings.values()):
+    words = shlex.split(parsed.argument) if parsed.name == "exec" else parsed.argument.split(":")
+    for part in (*words, *parsed.settings.values()):
         files.append(weights_file(Path(part)) if part else Path(part))
     if parsed.is_external:
         module = importlib.util.find_spec(parsed.name.rpartition(".")[0])

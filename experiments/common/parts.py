@@ -1,6 +1,6 @@
 """Positions gathered part by part, each in a file of its own: what is there is not gathered again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +11,7 @@ from rich.console import Console
 
 from experiments.common.array_files import load_arrays, save_arrays
 from experiments.common.cli import command_line, progress_bar
+from experiments.common.file_hashes import file_hash
 from experiments.common.interrupts import Interrupt
 from experiments.common.provenance import commit, machine
 from experiments.common.tasks import Task, WorkerSettings, results
@@ -49,6 +50,7 @@ def gather(
     size: int,
     run: Path,
     made: str,
+    agents: Sequence[str],
     workers: WorkerSettings,
     console: Console,
 ) -> list[Path]:
@@ -59,7 +61,8 @@ def gather(
         tasks: one for each part.
         size: deals of a part.
         run: folder of the files.
-        made: all that a part depends on, beside its number.
+        made: all that a part depends on, beside its number and the files of the agents.
+        agents: specs of those who play.
         workers: who works.
         console: where progress is shown.
 
@@ -69,6 +72,7 @@ def gather(
     Raises:
         ValueError: a part was made with other settings, or its file is damaged.
     """
+    made = "; ".join((made, *(f"{spec} {digits}" for spec in agents if (digits := file_hash(spec)))))
     missing = {task: part for part, task in enumerate(tasks) if not is_there(run, part, made)}
     before = len(tasks) - len(missing)
     with (

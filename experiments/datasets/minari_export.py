@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from minari import MinariDataset, create_dataset_from_buffers
+from minari import MinariDataset, create_dataset_from_buffers, delete_dataset
 from minari.data_collector import EpisodeBuffer
 
 from experiments.datasets.reader import Dataset
@@ -42,8 +42,12 @@ def export(dataset: Dataset, dataset_id: str) -> MinariDataset:
                 made = create_dataset_from_buffers(dataset_id, buffers, **forms)
             else:
                 made.storage.update_episodes(buffers)
-    except ValueError as error:
-        raise ValueError(one_line(error)) from None
+    except BaseException as error:
+        if made is not None:  # a dataset that lacks games would look whole, and keep its name from a whole one
+            delete_dataset(dataset_id)
+        if isinstance(error, ValueError):
+            raise ValueError(one_line(error)) from None
+        raise
     assert made is not None
     return MinariDataset(made.storage.data_path)
 

@@ -191,7 +191,7 @@ def learn(config: Config, console: Console) -> Belief:
     tasks: list[Task] = [
         (variant.spec, encoding, config.agents, config.share, part, config.seed) for part in range(count)
     ]
-    files = parts.gather(play, tasks, DEALS, config.run, made, config, console)
+    files = parts.gather(play, tasks, DEALS, config.run, made, config.agents, config, console)
     learned = Positions([file for number, file in enumerate(files) if number % HELD_OUT])
     held_out = Positions(files[::HELD_OUT])
 

@@ -84,6 +84,9 @@ def fit(
 
     Returns:
         What `held_out` says then.
+
+    Raises:
+        ValueError: learning has diverged.
     """
     optimizer = torch.optim.AdamW(net.parameters(), config.learning_rate, weight_decay=0.01)
     steps = config.epochs * -(-positions // config.minibatch_size)
@@ -103,5 +106,9 @@ def fit(
             found = held_out()
             if found > best:
                 best, kept = found, {name: tensor.clone() for name, tensor in net.state_dict().items()}
+    if not kept:
+        raise ValueError(
+            f"learning has diverged: what was held out has likelihood {found}; try a lower --learning-rate"
+        )
     net.load_state_dict(kept)
     return best

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from agents.registry import make_agent
 from agents.search.beliefs import LARGEST_LOGIT, Belief, load_belief, save_belief, shapes
+from experiments.common.file_hashes import file_hash
 from experiments.training.belief import Config, Net, learn, log_likelihood, play
 from samurai_env import make_variant
 from samurai_env.core.batch import batch_kernels
@@ -131,6 +132,28 @@ def test_a_belief_is_learned_and_the_games_are_kept(tmp_path, monkeypatch) -> No
     assert all((again.tensors[name] == tensor).all() for name, tensor in belief.tensors.items())
     with pytest.raises(ValueError, match=r"was made with .* seed 1', not .* seed 2; choose another --run"):
         learn(settings(tmp_path, seed=2), quiet)
+
+
+def test_games_of_a_network_that_has_changed_are_not_taken(tmp_path) -> None:
+    network, quiet = tmp_path / "net.safetensors", Console(quiet=True)
+    config = settings(tmp_path / "run", agents=(f"ppo:{network}",), epochs=1)
+
+    def place(name: str) -> None:
+        for kind in (".safetensors", ".json"):
+            network.with_suffix(kind).write_bytes(Path("weights", name).with_suffix(kind).read_bytes())
+
+    place("samurai-2")
+    learn(config, quiet)
+    place("samurai-2-scratch")
+    digits = file_hash("ppo:weights/samurai-2-scratch")
+    with pytest.raises(ValueError, match=f"was made with .*, not .* {digits}; choose another --run"):
+        learn(config, quiet)
+
+
+def test_learning_that_diverges_says_so(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("experiments.training.belief.judged", lambda *_: (float("nan"), -1.0))
+    with pytest.raises(ValueError, match=r"learning has diverged: .* nan; try a lower --learning-rate"):
+        learn(settings(tmp_path, epochs=1), Console(quiet=True))
 
 
 def test_impossible_settings_of_learning(tmp_path) -> None:

@@ -270,3 +270,26 @@ def test_minari_has_an_episode_for_each_seat(made, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="already exists") as error:
         export(found, "samurai/mixed-v0")
     assert "\n" not in str(error.value)
+    assert minari.load_dataset("samurai/mixed-v0").total_episodes == 50
+
+
+def test_nothing_is_left_of_an_export_that_was_interrupted(made, tmp_path, monkeypatch):
+    minari = pytest.importorskip("minari")
+    from experiments.datasets import minari_export
+
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    found, episodes = Dataset(made), minari_export.episodes
+    assert found.shards > 1
+
+    def interrupted(dataset, number):
+        if number == found.shards - 1:
+            raise KeyboardInterrupt
+        return episodes(dataset, number)
+
+    monkeypatch.setattr(minari_export, "episodes", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        minari_export.export(found, "samurai/mixed-v0")
+    assert not minari.list_local_datasets()
+    monkeypatch.undo()
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    assert minari_export.export(found, "samurai/mixed-v0").total_episodes == 50

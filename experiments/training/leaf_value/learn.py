@@ -114,7 +114,7 @@ def learn_from_agents(
         (variant.spec, config.agents, config.share, config.random, part, config.seed)
         for part in range(-(-config.deals // DEALS))
     ]
-    files = parts.gather(play, tasks, DEALS, config.run, made, config, console)
+    files = parts.gather(play, tasks, DEALS, config.run, made, config.agents, config, console)
     learned = Positions([file for number, file in enumerate(files) if number % HELD_OUT])
     held_out = Positions(files[::HELD_OUT])
     net = Net(variant, config.hidden, learned.features)
@@ -161,7 +161,7 @@ def learn_from_own_games(net: Net, config: Config, variant: Variant, made: str, 
             (variant.spec, str(player), settings, number, part, config.seed)
             for part in range(-(-config.own_deals // DEALS))
         ]
-        files = parts.gather(play_own, tasks, DEALS, folder, made, config, console)
+        files = parts.gather(play_own, tasks, DEALS, folder, made, config.agents, config, console)
         learned = [*learned, [file for part, file in enumerate(files) if part % HELD_OUT]][-REMEMBERED:]
         held_out = Positions(files[::HELD_OUT])
         pace = FitSettings(1, config.minibatch_size, config.own_learning_rate, config.seed + number)

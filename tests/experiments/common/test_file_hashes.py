@@ -21,6 +21,18 @@ def test_a_network_that_has_changed_does_not_inherit_results(tmp_path: Path) -> 
         check_file_hash(spec, known, tmp_path / "results.json")
 
 
+def test_nor_does_a_program(tmp_path: Path) -> None:
+    engine = tmp_path / "my engine.py"
+    engine.write_text("one")
+    specs = (f"exec:'{engine}'", f"exec:python '{engine}'", f"exec:python -u '{engine}' --fast,seconds=2")
+    before = [file_hash(spec) for spec in specs]
+    assert None not in before
+    engine.write_text("two")
+    for spec, digits in zip(specs, before, strict=True):
+        with pytest.raises(ValueError, match="its file has changed"):
+            check_file_hash(spec, {spec: str(digits)}, tmp_path / "results.json")
+
+
 def test_nor_does_an_agent_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "changing.py").write_text("Agent = 1")

@@ -214,6 +214,9 @@ def test_a_start_that_fails_leaves_no_folder(tmp_path, monkeypatch):
         train(settings(tmp_path / "run", 1, eval_opponents=("nobody",)), QUIET)
     monkeypatch.setattr(Learner, "collect", lambda self: None)
     monkeypatch.setattr(Learner, "update", lambda self: {"loss": float("nan")})
+    closed = []
+    monkeypatch.setattr(Learner, "close", lambda self: closed.append(self))
     with pytest.raises(ValueError, match="training has diverged"):
         train(settings(tmp_path / "run", 1), QUIET)
+    assert len(closed) == 1
     assert not (tmp_path / "run").exists()
