@@ -17,3 +17,4 @@ def test_each_game_has_a_record_and_a_page(tmp_path):
         page = (tmp_path / "replays" / f"{name}.html").read_text(encoding="utf-8")
         assert "<script src" not in page
         assert f'src="replays/{name}.html"' in first
+        assert all(f"`{agent}`" in first for agent in record.tags.values())
