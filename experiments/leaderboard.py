@@ -18,6 +18,7 @@ from typing import Any
 
 from rich.console import Console
 
+from agents.networks.paths import SUFFIX
 from agents.spec import parse_agent_spec
 from experiments import cooperative, tournament
 from experiments.common.cli import run_program
@@ -188,7 +189,7 @@ def origin(ladder: Ladder, results: Results, standing: Standings) -> str:
         "- Versions: " + ", ".join(f"{name} {number}" for name, number in results.origin["versions"].items()),
         f"- Machine: {'; '.join(machines)}. Seeds of the deals: {results.origin['deal_seeds']}",
         *(
-            f"- File of `{spec}`: SHA-256 {digits}..."
+            f"- {_files_of(spec)}: SHA-256 {digits}..."
             for spec, digits in results.networks.items()
             if spec in standing.agents
         ),
@@ -205,6 +206,12 @@ def origin(ladder: Ladder, results: Results, standing: Standings) -> str:
         "- To play a cell again in a fresh folder, on the table's deals; to play what the table lacks of its full form:"
     )
     return "\n".join([*lines, "", "```sh", *commands, "```"])
+
+
+def _files_of(spec: str) -> str:
+    """Say that a spec names a file, or several, which are hashed as one."""
+    count = spec.count(SUFFIX)
+    return f"The {count} files of `{spec}`, joined" if count > 1 else f"File of `{spec}`"
 
 
 def results_of(ladder: Ladder, folder: Path) -> tuple[Results, Standings] | None:
