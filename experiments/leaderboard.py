@@ -11,7 +11,7 @@ import json
 import os
 import tomllib
 from contextlib import chdir
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -233,6 +233,9 @@ def ladder_part(ladder: Ladder, folder: Path) -> str | None:
     if not found:
         return None
     results, standing = found
+    one_way = not ladder.free_for_all and standing.one_way
+    if one_way:  # what the only newcomer won says too little of the others' strength
+        standing = replace(standing, ratings={})
     columns = list(standing.agents)
     number = {agent: str(place) for place, agent in enumerate(columns, 1)}
     head = ["", *(number.get(name, name) for name in standing.head(columns))]
@@ -247,13 +250,18 @@ def ladder_part(ladder: Ladder, folder: Path) -> str | None:
             f" share is 1/{others + 1}. Columns with numbers: the row's share of the wins of row and column, in games"
             " of both; par is 1/2."
         )
+    if one_way:
+        about += (
+            " Only this direction was played, and copies of one agent may help each other unawares: the agents are not"
+            " rated here."
+        )
     if ladder.winner:
         about += (
             " A matchup ended once a winner was known: the intervals of win shares hold for that, those of ratings are"
             " too narrow."
         )
     agents = tuple(agent for agent in (*ladder.agents, *ladder.slow) if agent in columns)
-    if ANCHOR not in agents:
+    if ANCHOR not in agents and standing.ratings:
         about += (
             f" 0 is the rating of `{agents[0]}`, since `{ANCHOR}` did not play: do not compare it with other tables'."
         )

@@ -42,6 +42,12 @@ class Standings:
     seconds: dict[str, float]
     wins: dict[str, Estimate] = field(default_factory=dict)
 
+    @property
+    def one_way(self) -> bool:
+        """Whether agents met at tables of three or more, and every pair only one among copies of the other."""
+        met = {pair for pair in self.shares if pair[0] != pair[1]}
+        return self.variant.num_players > 2 and bool(met) and not any(pair[::-1] in met for pair in met)
+
     def head(self, columns: Sequence[str]) -> list[str]:
         """The names of what `row` tells."""
         return [

@@ -453,6 +453,31 @@ def test_the_leaderboard_is_played_and_written(tmp_path):
     assert "long thought" not in leaderboard.page(tmp_path, file)
 
 
+def test_a_table_of_one_direction_says_so_and_has_no_ratings(tmp_path):
+    """One among copies of another alone: with both directions, or with two players, there are ratings."""
+    for players, lineups, one_way in (
+        (3, [("greedy", "random")], True),
+        (3, [("greedy", "random"), ("random", "greedy")], False),
+        (2, [("greedy", "random")], False),
+    ):
+        folder = tmp_path / f"{players}-{len(lineups)}"
+        ladder = leaderboard.Ladder("one", f"samurai players={players}", ("greedy", "random"), 1, 1)
+        results = Results(folder / "one" / "results.json", ladder.game)
+        for lineup in lineups:
+            results.matchups[lineup] = Matchup({0: [1.0] * players}, [1.0, 1.0], [9, 9], ["abc"], ["here"])
+        results.write("command")
+        part = leaderboard.ladder_part(ladder, folder)
+        assert ("Only this direction was played" in part) == one_way
+        assert ("rating" not in part.partition("- Code")[0]) == one_way
+
+
+def test_files_of_an_agent_are_named_as_one():
+    assert leaderboard._files_of("ppo:a.safetensors") == "File of `ppo:a.safetensors`"
+    assert leaderboard._files_of("mine.Agent:x").startswith("File of")
+    both = "puct:9,net=a.safetensors,value=b.safetensors"
+    assert leaderboard._files_of(both) == f"The 2 files of `{both}`, joined"
+
+
 def test_a_table_that_needs_a_missing_module_is_left_out(tmp_path, capsys):
     file = tmp_path / "list.toml"
     file.write_text(SMALL.replace("deals = 3\n", 'deals = 3\nneeds = "no_such_module"\n', 1))
