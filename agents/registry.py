@@ -48,12 +48,16 @@ def make_agent(spec: str, variant: Variant) -> Agent:
     `module.Name:argument` is an agent from elsewhere: what `Name` of that module makes of the variant and the argument.
 
     Raises:
-        TypeError: the spec is not a text.
+        TypeError: the spec is not a text, or the variant none.
         ValueError: no such agent or module, or settings it cannot have; one short line says which it has.
         FileNotFoundError: the spec names a file that does not exist.
     """
     if not isinstance(spec, str):
         raise TypeError(f"the spec of an agent must be a string, not {shown(spec)}")
+    if not isinstance(variant, Variant):
+        raise TypeError(
+            f"the variant must be one, such as make_variant('samurai', num_players=2), not {shown(variant)}"
+        )
     if len(spec) > MAX_SPEC:
         raise ValueError(f"an agent's spec may have at most {MAX_SPEC:,} characters, not {len(spec):,}")
     parsed = parse_agent_spec(spec)

@@ -83,7 +83,10 @@ def run_program(
         refuse_old_flags(sys.argv[1:], hints)
         package = __name__.partition("experiments.")[0]  # in the wheel the programs lie below samurai_env
         main(tyro.cli(settings, prog=name if " " in name else f"python -m {package}{name}", description=about))
-    except (ValueError, OSError) as error:
+    except OSError as error:  # by itself it begins with its number
+        named = error.filename is not None and error.strerror
+        raise SystemExit(f"error: {error.filename}: {error.strerror}" if named else f"error: {error}") from None
+    except ValueError as error:
         raise SystemExit(f"error: {error}") from None
     except (MemoryError, RuntimeError) as error:
         if not (isinstance(error, MemoryError) or re.search("allocate memory|out of memory", str(error))):

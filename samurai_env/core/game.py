@@ -62,7 +62,7 @@ class Option:
             ValueError: no value is written so.
         """
         for value in self.values:
-            if self.text(value) == text:
+            if self.text(value) == (text.lower() if isinstance(value, bool) else text):
                 return value
         raise ValueError(f"{label} must be one of {', '.join(map(self.text, self.values))}, not {shown(text)}")
 

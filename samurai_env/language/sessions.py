@@ -9,6 +9,7 @@ import numpy as np
 from samurai_env.core.checks import checked_seat
 from samurai_env.core.texts import shown
 from samurai_env.core.variant_spec import parse_variant
+from samurai_env.envs.common import random_seed
 from samurai_env.language.text_env import TextEnv
 from samurai_env.position import Position
 
@@ -37,12 +38,12 @@ class GameSessions:
         self._games: OrderedDict[str, tuple[TextEnv, int]] = OrderedDict()
         self._begun = 0
 
-    def new_game(self, variant: str, seed: int = 0, seat: int = 0) -> dict[str, Any]:
+    def new_game(self, variant: str, seed: int | None = None, seat: int = 0) -> dict[str, Any]:
         """Begin a game; see `state` for what it returns, with `rules` beside.
 
         Args:
             variant: such as `samurai players=2`.
-            seed: of the game.
+            seed: of the game; None draws one.
             seat: the one that replies.
 
         Raises:
@@ -53,7 +54,7 @@ class GameSessions:
         if self._variants and found.spec not in self._variants:
             raise ValueError(f"{shown(found.spec, 150)} is not played here")
         seat = checked_seat(seat, found.num_players)
-        env = TextEnv(found, seed)
+        env = TextEnv(found, random_seed() if seed is None else seed)
         self._begun += 1
         name = f"game-{self._begun}"
         self._games[name] = env, seat

@@ -15,6 +15,7 @@ from typing import Any
 from samurai_env.core.checks import checked_count
 from samurai_env.core.game import find_game
 from samurai_env.core.texts import install_hint
+from samurai_env.envs.common import Seeds
 from samurai_env.language.text_env import TextEnv
 
 with install_hint("textarena"):
@@ -40,16 +41,17 @@ class SamuraiTextArena(textarena.Env):
         """
         self._game, self._options = find_game(game), options
         self._list_legal, self._retries = list_legal, checked_count("retries", retries)
+        self._seeds = Seeds()
 
     def reset(self, num_players: int, seed: int | None = None) -> None:
-        """Begin a game; without a seed that of game 0.
+        """Begin a game; without a seed another one each time, which follows from the last seed.
 
         Raises:
             TypeError: the seed is not an integer.
             ValueError: impossible number of players or seed.
         """
         variant = self._game.variant(num_players, **self._options)
-        self._env = TextEnv(variant, 0 if seed is None else seed, self._list_legal, self._retries)
+        self._env = TextEnv(variant, self._seeds.next(seed), self._list_legal, self._retries)
         self.state = textarena.State(num_players=num_players)
         self.state.standard_resets(
             game_state={},

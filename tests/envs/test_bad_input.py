@@ -110,6 +110,11 @@ def test_wrong_specs(spec, message) -> None:
         parse_variant(spec)
 
 
+@pytest.mark.parametrize("written", ["true", "True", "TRUE"])
+def test_truth_is_written_as_in_python_or_in_small_letters(written) -> None:
+    assert parse_variant(f"samurai players=3 hide_captures={written}").options["hide_captures"] is True
+
+
 @pytest.mark.parametrize("variant", VARIANTS, ids=label)
 def test_a_spec_is_read_as_it_was_written(variant) -> None:
     assert parse_variant(variant.spec) == variant
@@ -359,6 +364,7 @@ def test_an_illegal_move_is_named_with_what_would_be_legal() -> None:
         ("1. 0 pick end", "illegal move 'pick end': action 17 (end) is illegal for seat 0 now; legal are 0 (H2)"),
         ("1. 0 pick X9", "bad move: 'X9' in move 'pick X9' is no tile, hex or figure of this board"),
         ("1. 0 B3", "bad move: move 'B3' should begin with 'pick' here"),
+        ("1. 0 X9", "bad move: 'X9' in move 'X9' is no tile, hex or figure of this board"),
         ("1. 0 pick", "bad move: move 'pick' names no action"),
         ("1. 0 pick B3 B4", "'pick B3 B4' is more than one move"),
         ("1. 0 ", "expected `<number>. <seat> <move>` or `result:`"),

@@ -31,6 +31,15 @@ def test_same_seed_same_game() -> None:
     assert first.new_game("samurai players=2", 5, 1) == second.new_game("samurai players=2", 5, 1)
 
 
+def test_without_a_seed_another_game() -> None:
+    """Its first hands, which the seats choose at random here, are random too."""
+    sessions = GameSessions()
+    games = [sessions.new_game("samurai players=2 first_hand=random", seat=1) for _ in range(4)]
+    seeds = [sessions._games[game["game"]][0].seed for game in games]
+    assert len(set(seeds)) == 4
+    assert 0 not in seeds
+
+
 def test_hidden_moves_of_others_are_not_told() -> None:
     state = GameSessions().new_game("samurai players=2", seed=1, seat=1)
     assert state["others"] == ["seat 0: (hidden)"] * 5  # the picks of the first hand

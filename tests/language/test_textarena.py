@@ -42,3 +42,14 @@ def test_a_mistake_is_told_to_its_player_only() -> None:
     assert any("Z9" in message for _, message, _ in observation)
     assert env.state.game_info[0]["invalid_move"]
     assert all("Z9" not in message for _, message, _ in env.state.observations[1])
+
+
+def test_without_a_seed_each_game_is_another() -> None:
+    from samurai_env.language.textarena_env import SamuraiTextArena
+
+    env, seeds = SamuraiTextArena("samurai_card"), []
+    for seed in (None, None, 7, None, 7, None):
+        env.reset(num_players=2, seed=seed)
+        seeds.append(env._env.seed)
+    assert len(set(seeds)) == 4
+    assert seeds[2:4] == seeds[4:6]

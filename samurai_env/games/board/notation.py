@@ -35,14 +35,14 @@ def parse_move(before: np.void, text: str) -> list[int]:
     """
     words = text.split()
     expected = {FIRST_HAND: "pick", SETUP: "set"}.get(int(before["phase"]))
-    if expected:
-        if not words or words[0] != expected:
-            raise ValueError(f"move {text!r} should begin with {expected!r} here")
-        words = words[1:]
+    begun = bool(expected and words and words[0] == expected)
+    words = words[begun:]
     ids = {name: i for i, name in enumerate(names(before["hand"].shape[0]))}
     for word in words:
         if word not in ids:
             raise ValueError(f"{word!r} in move {text!r} is no tile, hex or figure of this board")
+    if expected and not begun:
+        raise ValueError(f"move {text!r} should begin with {expected!r} here")
     if not words:
         raise ValueError(f"move {text!r} names no action")
     return [ids[word] for word in words]
