@@ -16,8 +16,9 @@ from gymnasium.vector import VectorWrapper
 from gymnasium.vector.utils import batch_space
 
 from samurai_env.core.game import Variant
+from samurai_env.core.rng import Seeds
 from samurai_env.core.texts import install_hint
-from samurai_env.envs.common import REWARDS, Seeds, check_choice, ending, variant_from_keywords
+from samurai_env.envs.common import REWARDS, check_choice, ending, variant_from_keywords
 from samurai_env.envs.learner import LearnerVectorEnv
 from samurai_env.envs.spaces import LegalDiscrete
 from samurai_env.position import Position

@@ -1,4 +1,4 @@
-"""Random numbers for compiled code: SplitMix64 (Steele, Lea and Flood, 2014), its state in an array.
+"""Seeds, and random numbers for compiled code: SplitMix64 (Steele, Lea and Flood, 2014), its state in an array.
 
 A stream is a `uint64` array of length 1, so that a field of a game's state (`state.rng`) and a free
 stream (`np.array([seed], np.uint64)`) are used alike. Never numba's or NumPy's global generator.
@@ -6,6 +6,7 @@ stream (`np.array([seed], np.uint64)`) are used alike. Never numba's or NumPy's 
 
 import numpy as np
 
+from samurai_env.core.checks import checked_seed
 from samurai_env.core.jit import inlined, jit
 
 STEP = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio
@@ -54,3 +55,25 @@ def shuffle(rng, items):
 def next_seed(seed):
     """The seed of the game that follows the game with `seed` when nobody names one."""
     return mix(np.uint64(seed) + STEP) & SEED_BITS
+
+
+def random_seed() -> int:
+    """A seed nobody has asked for."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+class Seeds:
+    """The seeds of an environment's games: the given one, else the successor of the last."""
+
+    def __init__(self) -> None:
+        self.last: int | None = None
+
+    def next(self, seed: int | None) -> int:
+        """Return the seed of the next game."""
+        if seed is not None:
+            self.last = checked_seed(seed)
+        elif self.last is None:
+            self.last = random_seed()
+        else:
+            self.last = int(next_seed(np.uint64(self.last)))
+        return self.last

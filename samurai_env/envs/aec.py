@@ -12,12 +12,12 @@ from pettingzoo.utils.env_logger import EnvLogger
 
 from samurai_env.core.batch import ILLEGAL, OVER, batch_kernels
 from samurai_env.core.checks import checked_integer, is_seat
+from samurai_env.core.rng import Seeds
 from samurai_env.core.texts import shown
 from samurai_env.envs.common import (
     ILLEGAL_REWARD,
     RENDER_MODES,
     REWARDS,
-    Seeds,
     check_choice,
     check_render_mode,
     close_window,

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 
 from samurai_env.core.checks import checked_seed
 from samurai_env.core.game import Variant, find_game
-from samurai_env.core.rng import next_seed
+from samurai_env.core.rng import Seeds
 from samurai_env.core.texts import shown
 from samurai_env.position import Position
 
@@ -149,28 +149,6 @@ def check_render_mode(mode: str | None, modes: tuple[str, ...] = RENDER_MODES) -
     """
     if mode is not None:
         check_choice("render_mode", mode, modes)
-
-
-def random_seed() -> int:
-    """A seed nobody has asked for."""
-    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
-
-
-class Seeds:
-    """The seeds of an environment's games: the given one, else the successor of the last."""
-
-    def __init__(self) -> None:
-        self.last: int | None = None
-
-    def next(self, seed: int | None) -> int:
-        """Return the seed of the next game."""
-        if seed is not None:
-            self.last = checked_seed(seed)
-        elif self.last is None:
-            self.last = random_seed()
-        else:
-            self.last = int(next_seed(np.uint64(self.last)))
-        return self.last
 
 
 def checked_seeds(seed: int | Sequence[int | None] | None, num_envs: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,13 +11,12 @@ from samurai_env.agent_api import decision_keys
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.checks import checked_integer, checked_integers, is_seat
-from samurai_env.core.rng import below, mix
+from samurai_env.core.rng import Seeds, below, mix
 from samurai_env.core.texts import shown
 from samurai_env.envs.common import (
     ILLEGAL_REWARD,
     RENDER_MODES,
     REWARDS,
-    Seeds,
     check_choice,
     check_render_mode,
     close_window,

@@ -17,7 +17,7 @@ from samurai_env.core.batch import StepBuffers, batch_kernels
 from samurai_env.core.bits import first_missing
 from samurai_env.core.checks import checked_integer, is_seat
 from samurai_env.core.game import no_results
-from samurai_env.core.rng import next_seed
+from samurai_env.core.rng import next_seed, random_seed
 from samurai_env.core.spin_threads import Worker
 from samurai_env.core.texts import shown
 from samurai_env.core.variant_spec import parse_variant
@@ -32,7 +32,6 @@ from samurai_env.envs.common import (
     checked_reset_mask,
     checked_seeds,
     ending,
-    random_seed,
     render,
     variant_from_keywords,
 )

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from samurai_env.core.checks import checked_seat
+from samurai_env.core.rng import random_seed
 from samurai_env.core.texts import shown
 from samurai_env.core.variant_spec import parse_variant
-from samurai_env.envs.common import random_seed
 from samurai_env.language.text_env import TextEnv
 from samurai_env.position import Position
 

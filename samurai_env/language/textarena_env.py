@@ -14,8 +14,8 @@ from typing import Any
 
 from samurai_env.core.checks import checked_count
 from samurai_env.core.game import find_game
+from samurai_env.core.rng import Seeds
 from samurai_env.core.texts import install_hint
-from samurai_env.envs.common import Seeds
 from samurai_env.language.text_env import TextEnv
 
 with install_hint("textarena"):

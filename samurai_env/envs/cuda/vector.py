@@ -12,6 +12,7 @@ from gymnasium.vector.utils import batch_space
 from samurai_env.core import batch
 from samurai_env.core.batch import StepBuffers
 from samurai_env.core.checks import checked_integer
+from samurai_env.core.rng import random_seed
 from samurai_env.core.texts import shown
 from samurai_env.envs.common import (
     REWARDS,
@@ -21,7 +22,6 @@ from samurai_env.envs.common import (
     checked_options,
     checked_reset_mask,
     checked_seeds,
-    random_seed,
     variant_from_keywords,
 )
 from samurai_env.envs.cuda.compiled.all_seats import (
