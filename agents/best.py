@@ -64,7 +64,7 @@ def parse_seconds(spec: AgentSpec) -> float:
     """
     found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?)s", spec.argument or f"{SECONDS}s")
     if not found or spec.settings or not float(found[1]):
-        raise ValueError(f"best takes the seconds of a decision and an s, as in best:0.1s, not {str(spec)[:SHOWN]!r}")
+        raise ValueError(f"best takes a time in seconds, as in best:0.1s, not {str(spec)[:SHOWN]!r}")
     return float(found[1])
 
 

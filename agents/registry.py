@@ -48,7 +48,7 @@ def make_agent(spec: str, variant: Variant) -> Agent:
     `module.Name:argument` is an agent from elsewhere: what `Name` of that module makes of the variant and the argument.
 
     Raises:
-        TypeError: the spec is not a text, or the variant none.
+        TypeError: the spec is not a text, or the variant no `Variant`.
         ValueError: no such agent or module, or settings it cannot have; one short line says which it has.
         FileNotFoundError: the spec names a file that does not exist.
     """
@@ -56,7 +56,7 @@ def make_agent(spec: str, variant: Variant) -> Agent:
         raise TypeError(f"the spec of an agent must be a string, not {shown(spec)}")
     if not isinstance(variant, Variant):
         raise TypeError(
-            f"the variant must be one, such as make_variant('samurai', num_players=2), not {shown(variant)}"
+            f"the variant must be a Variant, such as make_variant('samurai', num_players=2), not {shown(variant)}"
         )
     if len(spec) > MAX_SPEC:
         raise ValueError(f"an agent's spec may have at most {MAX_SPEC:,} characters, not {len(spec):,}")

@@ -18,10 +18,10 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.networks.paths import SUFFIX
 from agents.spec import parse_agent_spec
 from experiments import cooperative, tournament
 from experiments.common.cli import run_program
+from experiments.common.file_hashes import files_of
 from experiments.common.interrupts import Interrupt
 from experiments.common.markdown import refresh, table, variant_title
 from experiments.common.provenance import RESULTS, ROOT
@@ -210,7 +210,7 @@ def origin(ladder: Ladder, results: Results, standing: Standings) -> str:
 
 def _files_of(spec: str) -> str:
     """Say that a spec names a file, or several, which are hashed as one."""
-    count = spec.count(SUFFIX)
+    count = len(files_of(spec))
     return f"The {count} files of `{spec}`, joined" if count > 1 else f"File of `{spec}`"
 
 

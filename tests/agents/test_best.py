@@ -54,7 +54,7 @@ def test_says_where_nothing_was_measured(capsys):
 
 @pytest.mark.parametrize("spec", ["best:1", "best:s", "best:-1s", "best:0s", "best,c_puct=1", "best:1s,a=2"])
 def test_refuses_what_is_no_time(spec):
-    with pytest.raises(ValueError, match="best takes the seconds of a decision"):
+    with pytest.raises(ValueError, match=r"best takes a time in seconds, as in best:0\.1s"):
         make_agent(spec, VARIANT)
 
 
@@ -84,6 +84,11 @@ def test_of_two_as_strong_the_one_measured_less(monkeypatch):
     for order in (rows, rows[::-1]):
         monkeypatch.setattr(best, "measured", lambda order=order: Best("greedy", {VARIANT.spec: order}))
         assert best_spec(VARIANT) == "mcts:500"
+
+
+def test_an_agent_wants_a_variant():
+    with pytest.raises(TypeError, match="must be a Variant, such as make_variant"):
+        make_agent("greedy", VARIANT.spec)
 
 
 def test_it_plays():

@@ -33,6 +33,19 @@ def program(folder: Path, *lines: str) -> str:
     return f"exec:{sys.executable} {path},seconds=5"
 
 
+def logging_program(folder: Path, log: Path, entry: str) -> str:
+    """The spec of an engine that takes the first legal action and writes down an entry of each request."""
+    return program(
+        folder,
+        HELLO,
+        "for line in sys.stdin:",
+        "    r = json.loads(line)",
+        "    if r['type'] == 'hello': continue",
+        f"    open({str(log)!r}, 'a').write(json.dumps(r[{entry!r}]) + '\\n')",
+        "    print(json.dumps({'id': r['id'], 'action': r['state']['legal'][0]}), flush=True)",
+    )
+
+
 def play(variant: Variant, spec: str, seed: int = 1) -> list[int]:
     agent, position, actions = make_agent(spec, variant), Position(variant, seed), []
     while not position.over:
@@ -56,15 +69,7 @@ def test_example_in_javascript_plays() -> None:
 
 def test_engine_sees_only_what_its_seat_may_know(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    spec = program(
-        tmp_path,
-        HELLO,
-        "for line in sys.stdin:",
-        "    r = json.loads(line)",
-        "    if r['type'] == 'hello': continue",
-        f"    open({str(log)!r}, 'a').write(json.dumps(r['state']) + '\\n')",
-        "    print(json.dumps({'id': r['id'], 'action': r['state']['legal'][0]}), flush=True)",
-    )
+    spec = logging_program(tmp_path, log, "state")
     position = Position(VARIANT, 3)
     for _ in range(30):
         position.step(position.legal_actions()[0])
@@ -80,15 +85,7 @@ def test_engine_sees_only_what_its_seat_may_know(tmp_path: Path) -> None:
 def test_the_random_number_does_not_tell_the_deal(tmp_path: Path) -> None:
     """The key does: it can be computed back to the seed but for the bits that were cut off."""
     log = tmp_path / "log"
-    spec = program(
-        tmp_path,
-        HELLO,
-        "for line in sys.stdin:",
-        "    r = json.loads(line)",
-        "    if r['type'] == 'hello': continue",
-        f"    open({str(log)!r}, 'a').write(str(r['random']) + '\\n')",
-        "    print(json.dumps({'id': r['id'], 'action': r['state']['legal'][0]}), flush=True)",
-    )
+    spec = logging_program(tmp_path, log, "random")
     position = Position(VARIANT, 1234)
     key = decision_keys(position.states["seed"], position.states["steps"])
     given = np.concatenate([key, key, key + np.uint64(1)])

@@ -472,9 +472,8 @@ def test_a_table_of_one_direction_says_so_and_has_no_ratings(tmp_path):
 
 
 def test_files_of_an_agent_are_named_as_one():
-    assert leaderboard._files_of("ppo:a.safetensors") == "File of `ppo:a.safetensors`"
-    assert leaderboard._files_of("mine.Agent:x").startswith("File of")
-    both = "puct:9,net=a.safetensors,value=b.safetensors"
+    assert leaderboard._files_of("ppo:weights/samurai-2") == "File of `ppo:weights/samurai-2`"
+    both = "puct:9,net=weights/samurai-2,value=weights/leaf_values/samurai-2"
     assert leaderboard._files_of(both) == f"The 2 files of `{both}`, joined"
 
 
