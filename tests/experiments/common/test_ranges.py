@@ -71,6 +71,17 @@ def test_too_little_memory_is_told_in_a_line(error, monkeypatch):
         run_program("experiments.tournament", import_module("experiments.tournament").Config, fail, "")
 
 
+def test_a_missing_file_is_named_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["tournament"])
+    with pytest.raises(SystemExit, match=rf"^error: {re.escape(str(tmp_path / 'none'))}: No such file"):
+        run_program(
+            "experiments.tournament",
+            import_module("experiments.tournament").Config,
+            lambda _: (tmp_path / "none").read_text(),
+            "",
+        )
+
+
 def test_the_leaderboard_is_the_same_from_every_folder(tmp_path, monkeypatch):
     here = leaderboard.page()
     monkeypatch.chdir(tmp_path)
