@@ -51,9 +51,8 @@ def play_to_end(variant: Variant, agents: Sequence[Agent], seating: np.ndarray, 
             actions = checked_integers(f"actions of agent {number}", agent.act(chosen, keys), games.shape)
             wrong = batch.first_illegal(chosen, actions)
             if wrong >= 0:
-                raise IllegalActionError(
-                    f"agent {number} chose illegal action {actions[wrong]} in deal {deals[games[wrong]]}"
-                )
+                why = batch.why_illegal(chosen[wrong], actions[wrong])
+                raise IllegalActionError(f"agent {number} in deal {deals[games[wrong]]}: {why}")
             batch.apply(chosen, actions)
             states[games] = chosen
         running = running[states["over"][running] == 0]

@@ -11,7 +11,7 @@ from samurai_env.core.checks import checked_games, checked_integers, checked_key
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
 from samurai_env.game_batch import GameBatch
-from samurai_env.position import IllegalActionError, Position
+from samurai_env.position import IllegalActionError
 
 
 class ExternalAgent:
@@ -54,13 +54,9 @@ class ExternalAgent:
         actions = checked_integers(f"actions of agent {self._spec!r}", given, states.shape)
         wrong = self._batch.first_illegal(states, actions)
         if wrong >= 0:
-            position = Position(self._variant)
-            position.states[:] = states[wrong]
-            try:
-                position.step(int(actions[wrong]))
-            except IllegalActionError as error:
-                where = f"game with seed {position.seed}, decision {position.steps}"
-                raise IllegalActionError(f"agent {self._spec!r} in the {where}: {error}") from None
+            where = f"game with seed {states['seed'][wrong]}, decision {states['steps'][wrong]}"
+            why = self._batch.why_illegal(states[wrong], actions[wrong])
+            raise IllegalActionError(f"agent {self._spec!r} in the {where}: {why}")
         return actions
 
 

@@ -75,6 +75,12 @@ class GameBatch:
         actions = checked_integers("actions", actions, states.shape)
         return int(self._kernels.first_illegal(states, actions, np.zeros(len(states), np.bool_), self._words))
 
+    def why_illegal(self, state: np.void, action: int) -> str:
+        """What is wrong with an action in a game, in words; empty if it is legal."""
+        position = Position(self.variant)
+        position.states[0] = state
+        return position.why_illegal(int(action))
+
     def step(self, states: np.ndarray, actions: Any) -> None:
         """Carry out an action in each game, in place.
 
@@ -89,12 +95,7 @@ class GameBatch:
         actions = checked_integers("actions", actions, states.shape)
         game = self.first_illegal(states, actions)
         if game >= 0:
-            position = Position(self.variant)
-            position.states[0] = states[game]
-            try:
-                position.step(int(actions[game]))
-            except IllegalActionError as error:
-                raise IllegalActionError(f"game {game}: {error}") from None
+            raise IllegalActionError(f"game {game}: {self.why_illegal(states[game], actions[game])}")
         self._kernels.step_all(states, actions)
 
     def apply(self, states: np.ndarray, actions: Any) -> None:

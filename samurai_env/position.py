@@ -102,15 +102,18 @@ class Position:
         action = checked_integer("an action", action)
         known = 0 <= action < self.variant.num_actions  # compiled code takes 64 bits
         if not known or not batch_kernels(self.variant.game).apply(self.states, 0, action, self._words):
-            raise IllegalActionError(self._why_illegal(action))
+            raise IllegalActionError(self.why_illegal(action))
 
-    def _why_illegal(self, action: int) -> str:
+    def why_illegal(self, action: int) -> str:
+        """What is wrong with an action, in words; empty if it is legal."""
         names = self.variant.action_names
         if self.over:
             return f"action {shown(action)} after the end of the game; reset to begin another"
         if not 0 <= action < len(names):
             return f"there is no action {shown(action)}; actions are 0 to {len(names) - 1}"
         legal = self.legal_actions()
+        if action in legal:
+            return ""
         some = ", ".join(f"{a} ({names[a]})" for a in legal[:12]) + (", ..." if len(legal) > 12 else "")
         return f"action {action} ({names[action]}) is illegal for seat {self.seat} now; legal are {some}"
 

@@ -247,7 +247,7 @@ class LearnerVectorEnv(GameVectorEnv):
         wrong = self._batch.first_illegal(states, actions)
         if wrong >= 0:
             game, seat = int(rows[wrong]), int(states["seat"][wrong])
-            why = self._why_illegal(game, int(actions[wrong]))
+            why = self._batch.why_illegal(states[wrong], actions[wrong])
             raise IllegalActionError(f"game {game}: opponent {player.name} on seat {seat}: {why}")
         return actions
 

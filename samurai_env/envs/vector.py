@@ -38,7 +38,8 @@ from samurai_env.envs.common import (
 from samurai_env.envs.compiled.one_learner import desynchronizing
 from samurai_env.envs.guard import Guard
 from samurai_env.envs.spaces import OBSERVATIONS, LegalMultiDiscrete, observation_space
-from samurai_env.position import IllegalActionError, Position
+from samurai_env.game_batch import GameBatch
+from samurai_env.position import IllegalActionError
 
 MODES = {
     AutoresetMode.SAME_STEP: batch.SAME_STEP,
@@ -408,18 +409,9 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
             action = int(self._actions[game])
             if actions.dtype.kind == "u":  # the largest have become negative in the copy
                 action %= 2**64
-            raise IllegalActionError(f"game {game}: {self._why_illegal(game, action)}")
-
-    def _why_illegal(self, game: int, action: int) -> str:
-        if not 0 <= action < self.variant.num_actions:
-            return f"there is no action {action}; actions are 0 to {self.variant.num_actions - 1}"
-        position = Position(self.variant)
-        position.states[0] = self.states[game]
-        try:
-            position.step(action)
-        except IllegalActionError as error:
-            return str(error)
-        return f"action {action} was illegal when the last call returned; `states` has been written into since"
+            why = GameBatch(self.variant).why_illegal(self.states[game], action)
+            written = f"action {action} was illegal when the last call returned; `states` has been written into since"
+            raise IllegalActionError(f"game {game}: {why or written}")
 
     def _add_ends(self, info: dict[str, Any]) -> None:
         """Add to `info` the results of games that ended in this step."""
