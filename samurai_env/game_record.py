@@ -21,6 +21,7 @@ position, so a record also guards against a change of the rules. The seed gives 
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -169,23 +170,18 @@ class GameRecord:
 
     def moves(self) -> Iterator[tuple[int, str]]:
         """The seat and the text of each move; the last may be half made."""
-        return _moves(self.variant, self._states(), self.actions)
+        return _texts(self.variant, self._states(), self.actions)
 
     def steps(self) -> Iterator["Step"]:
         """The pictures of the game, all hands open: the first position and that after each move, with its text."""
         from samurai_env.display.stepper import Step
 
-        position, scene = self._first(), self.variant.game.scene
-        yield Step(scene(position.state), None, "start")
-        made: list[int] = []
-        moves = self.moves()
-        for i, action in enumerate(self.actions):
-            position.step(action)
-            made.append(action)
-            if not position.mid_move or i + 1 == len(self.actions):
-                seat, words = next(moves)
-                yield Step(scene(position.state, None, made), seat, words)
-                made = []
+        states, game = self._states(), self.variant.game
+        yield Step(game.scene(states[0]), None, "start")
+        for move in _moves(self.variant, states):
+            before, after = states[move.start], states[move.stop]
+            made = self.actions[move.start : move.stop]
+            yield Step(game.scene(after, None, made), int(before["seat"]), game.format_move(before, made))
 
     def to_html(self) -> str:
         """The game as an HTML page that steps through it; it needs nothing else, so it can be mailed."""
@@ -277,19 +273,36 @@ def record_text(
     lines += [] if start is None else [f"start: {start.to_text()}"]
     lines += [f"tag {name}: {value}" for name, value in tags.items()]
     lines.append("")
-    moves = _moves(variant, states, actions)
+    moves = _texts(variant, states, actions)
     lines += [f"{number}. {seat} {text}" for number, (seat, text) in enumerate(moves, 1)]
     lines += [f"result: {_result(position)}", f"hash: {position.hash()}", ""]
     return "\n".join(lines)
 
 
-def _moves(variant: Variant, states: np.ndarray, actions: Sequence[int]) -> Iterator[tuple[int, str]]:
+def move_ranges(mid_move: Sequence[bool]) -> list[range]:
+    """Group decisions into moves.
+
+    Args:
+        mid_move: for each position after a decision, whether its move goes on.
+
+    Returns:
+        The decisions of each move, by number from 0; the last move may be half made.
+    """
+    ends = [number for number, goes_on in enumerate(mid_move, 1) if number == len(mid_move) or not goes_on]
+    return [range(first, last) for first, last in pairwise([0, *ends])]
+
+
+def _moves(variant: Variant, states: np.ndarray) -> list[range]:
+    """The decisions of each move, from the states before each decision and the last."""
+    half_made = batch_kernels(variant.game).is_mid_move
+    return move_ranges([half_made(states, number) for number in range(1, len(states))])
+
+
+def _texts(variant: Variant, states: np.ndarray, actions: Sequence[int]) -> Iterator[tuple[int, str]]:
     """The seat and the text of each move; for arguments see `record_text`."""
-    half_made, seats, first = batch_kernels(variant.game).is_mid_move, states["seat"].tolist(), 0
-    for last in range(1, len(states)):
-        if last == len(actions) or not half_made(states, last):
-            yield seats[first], variant.game.format_move(states[first], list(actions[first:last]))
-            first = last
+    for move in _moves(variant, states):
+        before = states[move.start]
+        yield int(before["seat"]), variant.game.format_move(before, list(actions[move.start : move.stop]))
 
 
 def _result(position: Position) -> str:

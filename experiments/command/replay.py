@@ -20,7 +20,7 @@ from experiments.common.ranges import check_ranges
 from experiments.common.records import read_record
 from samurai_env.display.pixels import gif
 from samurai_env.files.atomic_write import write_atomically
-from samurai_env.game_record import GameRecord
+from samurai_env.game_record import GameRecord, move_ranges
 from samurai_env.position import Position
 
 
@@ -44,18 +44,9 @@ class Config:
 
 def moves(record: GameRecord) -> list[tuple[Position, list[int]]]:
     """The moves of a record: the position before each, and its decisions."""
-    found: list[tuple[Position, list[int]]] = []
-    begun = False
-    for position, action in zip(record.replay(), [*record.actions, None], strict=True):
-        if action is None:
-            break
-        if not begun:
-            found.append((position, []))
-        found[-1][1].append(action)
-        after = position.clone()
-        after.step(action)
-        begun = after.mid_move
-    return found
+    positions = list(record.replay())
+    ranges = move_ranges([position.mid_move for position in positions[1:]])
+    return [(positions[move.start], record.actions[move.start : move.stop]) for move in ranges]
 
 
 def find_move(record: GameRecord, number: int) -> tuple[Position, list[int]]:

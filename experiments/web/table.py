@@ -13,7 +13,7 @@ import numpy as np
 from samurai_env import Position, Variant, parse_variant
 from samurai_env.display import svg
 from samurai_env.display.scene import Scene
-from samurai_env.game_record import GameRecord
+from samurai_env.game_record import GameRecord, move_ranges
 
 PERSON = "person"
 LOOKS = 16  # determinizations that decide whether a decision has uncovered something
@@ -234,20 +234,15 @@ class Table:
 
         A half-made move of another seat is left out; a secret one has no text and no words until the game is over.
         """
-        found, start = [], 0
-        for ply in range(1, len(self.actions) + 1):
-            whole = not self.positions[ply].mid_move
-            if not whole and ply < len(self.actions):
-                continue
-            before = self.positions[start]
+        found, game = [], self.variant.game
+        for move in move_ranges([position.mid_move for position in self.positions[1 : len(self.actions) + 1]]):
+            before = self.positions[move.start]
             own = viewer is None or viewer == before.seat or self.position.over
-            if whole or own:
-                game, actions = self.variant.game, self.actions[start:ply]
-                text = words = ""
+            if own or not self.positions[move.stop].mid_move:
+                actions, text, words = self.actions[move.start : move.stop], "", ""
                 if own or not game.secret(before.state):
                     text, words = game.format_move(before.state, actions), game.move_words(before.state, actions)
-                found.append({"seat": before.seat, "text": text, "words": words, "ply": ply})
-            start = ply
+                found.append({"seat": before.seat, "text": text, "words": words, "ply": move.stop})
         return found
 
     def record(self) -> GameRecord:
