@@ -28,4 +28,9 @@ def weights_file(path: Path) -> Path:
 
 def shipped_networks() -> list[Path]:
     """The files of the networks that come with the project, by name."""
-    return sorted(SHIPPED.glob(f"*{SUFFIX}"))
+    return shipped_weights("")
+
+
+def shipped_weights(folder: str) -> list[Path]:
+    """The files of weights in a folder of those that come with the project, by name."""
+    return sorted((SHIPPED / folder).glob(f"*{SUFFIX}"))

@@ -1,12 +1,13 @@
-"""List what can be named as an agent, and the networks that come with the project."""
+"""List what can be named as an agent, and the weights that come with the project."""
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from agents.networks.cards import read_card
-from agents.networks.paths import shipped_networks
+from agents.networks.paths import shipped_networks, shipped_weights
 from agents.registry import AGENTS
 
 
@@ -16,7 +17,7 @@ class Config:
 
 
 def main(config: Config, console: Console | None = None) -> None:
-    """Print two tables."""
+    """Print three tables."""
     console = console or Console()
     specs = Table("spec", "agent", title="Agents", title_justify="left", box=None)
     for entry in AGENTS.values():
@@ -27,6 +28,18 @@ def main(config: Config, console: Console | None = None) -> None:
     console.print()
     networks = Table("path", "plays", title="Shipped networks", title_justify="left", box=None)
     for path in shipped_networks():
-        game, players, *_ = read_card(path).variant.split()
-        networks.add_row(f"weights/{path.stem}", f"{game} {players}")
+        networks.add_row(f"weights/{path.stem}", _game(path))
     console.print(networks)
+    console.print()
+    parts = Table("setting of mcts and puct", "plays", title="Weights for search", title_justify="left", box=None)
+    parts.columns[0].overflow = "fold"
+    for setting, folder in (("value", "leaf_values"), ("belief", "beliefs")):
+        for path in shipped_weights(folder):
+            parts.add_row(f"{setting}=weights/{folder}/{path.stem}", _game(path))
+    console.print(parts)
+
+
+def _game(path: Path) -> str:
+    """The game and its number of players, from the card beside a file of weights."""
+    variant = json.loads(path.with_suffix(".json").read_text("utf-8"))["variant"]
+    return " ".join(variant.split()[:2])

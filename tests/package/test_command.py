@@ -70,7 +70,9 @@ def test_bad_input_is_told_in_a_line(tmp_path, monkeypatch):
 def test_agents_lists_every_spec_and_network():
     said = printed(agents, agents.Config())
     assert all(entry.form in said for entry in AGENTS.values())
-    assert "weights/samurai_card-2" in said
+    assert "weights/samurai_card-2 " in said
+    assert "value=weights/leaf_values/samurai_card-2 " in said
+    assert "belief=weights/beliefs/samurai-2 " in said
 
 
 def test_replay_shows_the_moves_of_the_record():
