@@ -9,12 +9,10 @@ resumes. The README shows the same tables in short.
 
 import json
 import os
-import tomllib
 from contextlib import chdir
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -29,22 +27,18 @@ from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.evaluation import best_responses
 from experiments.evaluation.best_agents import best_agents
+from experiments.evaluation.ladders import LIST, Ladder, read_ladders
 from experiments.evaluation.matches import Estimate
 from experiments.evaluation.matchups import Lineup, Results
 from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span, standings
 from experiments.evaluation.stopping import StopRule
 from experiments.evaluation.time_curve import draw
 from samurai_env import parse_variant
-from samurai_env.core.texts import listed, one_line, shown
-from samurai_env.core.variant_spec import EXAMPLE, read_spec
 from samurai_env.files.atomic_write import write_atomically
-from samurai_env.files.json_reader import in_form
 
-LIST = ROOT / "experiments" / "leaderboard.toml"
 PAGE = ROOT / "LEADERBOARD.md"
 BEST = ROOT / "agents" / "best.json"
 CURVE = ROOT / "docs" / "images" / "strength-time.png"
-LARGEST = 2**16  # bytes of the list
 CONTROLS = ("random", "untrained")  # left out of the README
 NOTHING = "*Nothing has been played yet*: `make leaderboard`."
 HEAD = """# Leaderboard
@@ -61,72 +55,6 @@ bars are 95 % intervals.
 """
 
 
-@dataclass(frozen=True)
-class Ladder:
-    """One table.
-
-    Attributes:
-        name: folder of its results.
-        game: spec of the game; all numbers of players are played if a cooperative one names none.
-        agents: specs of the agents.
-        deals: of each matchup (games of each agent and variant, if cooperative) in the short form.
-        full_deals: the same in the full form.
-        slow: agents that play in the full form only.
-        width: a matchup ends once its interval is no wider (ratings only).
-        winner: a matchup ends once it is known who wins more than par (ratings only).
-        vary: cooperative games: an option of which every value is played.
-        about: what is special about the table, for its title.
-        chunk: deals that a worker plays at a time (ratings only).
-        first_deal: number of the first deal, for agents that were tuned on earlier ones (ratings only).
-        mirror: whether agents also play themselves (ratings only).
-        readme: whether the README shows its agents (ratings only).
-        free_for_all: as many different agents as seats meet, not one among copies of another (ratings only).
-        needs: a module of another project that an agent needs; where it is missing, the table is not played.
-    """
-
-    name: str
-    game: str
-    agents: tuple[str, ...]
-    deals: int
-    full_deals: int
-    slow: tuple[str, ...] = ()
-    width: float | None = None
-    winner: bool = False
-    vary: str | None = None
-    about: str = ""
-    chunk: int = tournament.Config.chunk
-    first_deal: int = tournament.Config.first_deal
-    mirror: bool = tournament.Config.mirror
-    readme: bool = False
-    free_for_all: bool = tournament.Config.free_for_all
-    needs: str | None = None
-
-    def tournament(self, folder: Path, full: bool) -> tournament.Config:
-        """The settings with which a table of ratings is played."""
-        return tournament.Config(
-            agents=self.agents + (self.slow if full else ()),
-            game=self.game,
-            deals=self.full_deals if full else self.deals,
-            first_deal=self.first_deal,
-            mirror=self.mirror,
-            width=self.width,
-            winner=self.winner,
-            free_for_all=self.free_for_all,
-            chunk=self.chunk,
-            output=Path(os.path.relpath(folder / self.name, ROOT)),  # it becomes part of the command on the page
-        )
-
-    def cooperative(self, folder: Path, full: bool) -> cooperative.Config:
-        """The settings with which a table of win rates is played."""
-        return cooperative.Config(
-            game=self.game,
-            agents=self.agents + (self.slow if full else ()),
-            vary=self.vary,
-            games=self.full_deals if full else self.deals,
-            output=Path(os.path.relpath(folder / self.name, ROOT)),
-        )
-
-
 @dataclass
 class Config(WorkerSettings):
     """Settings of the leaderboard."""
@@ -141,43 +69,31 @@ class Config(WorkerSettings):
     """Neither play nor write; exit with 1 if a page is out of date."""
 
 
-def read(path: Path = LIST) -> tuple[list[Ladder], list[Ladder]]:
-    """The tables of ratings and those of win rates.
-
-    Raises:
-        ValueError: the file is damaged, or a table has an unknown setting or lacks one.
-    """
-    try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
-        if len(data) > LARGEST:
-            raise ValueError(f"it has more than {LARGEST:,} bytes")
-        found = tomllib.loads(data.decode())
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is damaged: {one_line(error, 150)}") from None
-    ladders: dict[str, list[Ladder]] = {"ladder": [], "cooperative": []}
-    for kind, entries in found.items():
-        if kind not in ladders:
-            raise ValueError(f"{path} has [[{one_line(kind, 40)}]]; it may have [[ladder]] and [[cooperative]]")
-        for entry in entries if isinstance(entries, list) else [entries]:
-            ladders[kind].append(_ladder(path, entry))
-    return ladders["ladder"], ladders["cooperative"]
+def tournament_config(ladder: Ladder, folder: Path, full: bool) -> tournament.Config:
+    """The settings with which a table of ratings is played."""
+    return tournament.Config(
+        agents=ladder.agents + (ladder.slow if full else ()),
+        game=ladder.game,
+        deals=ladder.full_deals if full else ladder.deals,
+        first_deal=ladder.first_deal,
+        mirror=ladder.mirror,
+        width=ladder.width,
+        winner=ladder.winner,
+        free_for_all=ladder.free_for_all,
+        chunk=ladder.chunk,
+        output=Path(os.path.relpath(folder / ladder.name, ROOT)),  # it becomes part of the command on the page
+    )
 
 
-def _ladder(path: Path, entry: Any) -> Ladder:
-    """A table of the file."""
-    name = "a table without a name"
-    try:
-        settings = in_form(entry, dict[str, Any])
-        name = one_line(settings.get("name", name), 40)
-        known = sorted(each.name for each in fields(Ladder))
-        if {"players", "options"} & settings.keys():
-            raise ValueError(f"players and options are part of game, as in {EXAMPLE!r}")
-        if unknown := settings.keys() - set(known):
-            raise ValueError(f"no setting {shown(min(unknown), 30)}; it has {listed(known)}")
-        return in_form(settings, Ladder)
-    except ValueError as error:
-        raise ValueError(f"{one_line(path, 80)}: {name} is wrong: {one_line(error, 200)}") from None
+def cooperative_config(ladder: Ladder, folder: Path, full: bool) -> cooperative.Config:
+    """The settings with which a table of win rates is played."""
+    return cooperative.Config(
+        game=ladder.game,
+        agents=ladder.agents + (ladder.slow if full else ()),
+        vary=ladder.vary,
+        games=ladder.full_deals if full else ladder.deals,
+        output=Path(os.path.relpath(folder / ladder.name, ROOT)),
+    )
 
 
 def origin(ladder: Ladder, results: Results, standing: Standings) -> str:
@@ -233,14 +149,10 @@ def ladder_part(ladder: Ladder, folder: Path) -> str | None:
     if not found:
         return None
     results, standing = found
-    one_way = not ladder.free_for_all and standing.one_way
-    if one_way:  # what the only newcomer won says too little of the others' strength
-        standing = replace(standing, ratings={})
     columns = list(standing.agents)
     number = {agent: str(place) for place, agent in enumerate(columns, 1)}
     head = ["", *(number.get(name, name) for name in standing.head(columns))]
     text = table(head, [[number[agent], f"`{agent}`", *standing.row(agent, columns)[1:]] for agent in columns])
-    title = variant_title(results.variant) + (f": {ladder.about}" if ladder.about else "")
     others = standing.variant.num_players - 1
     meaning = "against that of the column" if others == 1 else f"in one seat among {others} copies of the column's"
     about = f"Columns with numbers: win share of the row's agent {meaning}; par is 1/{others + 1}."
@@ -250,7 +162,7 @@ def ladder_part(ladder: Ladder, folder: Path) -> str | None:
             f" share is 1/{others + 1}. Columns with numbers: the row's share of the wins of row and column, in games"
             " of both; par is 1/2."
         )
-    if one_way:
+    if standing.one_way:
         about += (
             " Only this direction was played, and copies of one agent may help each other unawares: the agents are not"
             " rated here."
@@ -265,7 +177,7 @@ def ladder_part(ladder: Ladder, folder: Path) -> str | None:
         about += (
             f" 0 is the rating of `{agents[0]}`, since `{ANCHOR}` did not play: do not compare it with other tables'."
         )
-    return f"## {title}\n\n{about}\n\n{text}\n\n{origin(ladder, results, standing)}"
+    return f"## {ladder.title}\n\n{about}\n\n{text}\n\n{origin(ladder, results, standing)}"
 
 
 def cooperative_part(ladder: Ladder, folder: Path) -> str | None:
@@ -273,11 +185,8 @@ def cooperative_part(ladder: Ladder, folder: Path) -> str | None:
     path = folder / ladder.name / "wins.json"
     if not path.exists():
         return None
-    config, wins = ladder.cooperative(folder, True), cooperative.CooperativeResults(path)
-    game, players, _ = read_spec(ladder.game)
-    number = "" if players is None else f", {players} players"
-    title = f"{game.title}{number}" + (f": {ladder.about}" if ladder.about else "")
-    parts = [f"## {title}", "Games won with the agent in every seat, 95 % intervals."]
+    config, wins = cooperative_config(ladder, folder, True), cooperative.CooperativeResults(path)
+    parts = [f"## {ladder.title}", "Games won with the agent in every seat, 95 % intervals."]
     for agent, counts, head, rows in cooperative.tables(config, wins):
         cheats = parse_agent_spec(agent).cheats
         sees = " (sees all cards: what this search wins where nothing is hidden)" if cheats else ""
@@ -300,7 +209,7 @@ def page(folder: Path = RESULTS, file: Path = LIST) -> str:
     Raises:
         ValueError: a file is damaged.
     """
-    ladders, cooperative_ladders = read(file)
+    ladders, cooperative_ladders = read_ladders(file)
     parts = [
         *(ladder_part(ladder, folder) for ladder in ladders),
         *(cooperative_part(ladder, folder) for ladder in cooperative_ladders),
@@ -316,7 +225,7 @@ def in_short(folder: Path = RESULTS, file: Path = LIST) -> str:
         ValueError: a file is damaged.
     """
     rows = []
-    for ladder in read(file)[0]:
+    for ladder in read_ladders(file)[0]:
         found = results_of(ladder, folder) if ladder.readme else None
         if found:
             standing = found[1]
@@ -341,7 +250,7 @@ def best(folder: Path = RESULTS, file: Path = LIST) -> str:
     Raises:
         ValueError: a file is damaged.
     """
-    ladders, cooperative_ladders = read(file)
+    ladders, cooperative_ladders = read_ladders(file)
     rates: dict[str, dict[str, tuple[Estimate, float | None]]] = {}
     for ladder in cooperative_ladders:
         if (path := folder / ladder.name / "wins.json").exists():
@@ -377,7 +286,7 @@ def play(
     Raises:
         ValueError: there is no table of a name given.
     """
-    ladders, cooperative_ladders = read(file)
+    ladders, cooperative_ladders = read_ladders(file)
     names = [ladder.name for ladder in ladders + cooperative_ladders]
     if unknown := set(config.only) - set(names):
         raise ValueError(f"there is no table {min(unknown)!r}; the tables are {', '.join(names)}")
@@ -392,10 +301,10 @@ def play(
                 continue
             console.print(f"{ladder.name}:")
             if ladder in ladders:
-                rated = config.given_to(ladder.tournament(folder, config.full))
+                rated = config.given_to(tournament_config(ladder, folder, config.full))
                 tournament.play(rated, console, interrupt)
             else:
-                counted = config.given_to(ladder.cooperative(folder, config.full))
+                counted = config.given_to(cooperative_config(ladder, folder, config.full))
                 cooperative.play(counted, console, interrupt)
 
 

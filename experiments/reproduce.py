@@ -19,6 +19,7 @@ from experiments.common.cli import run_program
 from experiments.common.provenance import RESULTS
 from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
+from experiments.evaluation.ladders import Ladder, read_ladders
 from experiments.evaluation.matches import estimate
 from experiments.evaluation.matchups import Lineup, Results
 from samurai_env import parse_variant
@@ -38,7 +39,7 @@ class Config(WorkerSettings):
     """Folder for the results, which may not have any yet."""
 
 
-def rated(config: Config, ladder: leaderboard.Ladder, console: Console, folder: Path) -> str:
+def rated(config: Config, ladder: Ladder, console: Console, folder: Path) -> str:
     """Play a cell of a table of ratings; what the table has and what came out."""
     kept = Results(folder / ladder.name / "results.json")
     lineup: Lineup = (config.agent, *config.others)
@@ -48,7 +49,7 @@ def rated(config: Config, ladder: leaderboard.Ladder, console: Console, folder: 
         raise ValueError(f"{ladder.name} has no cell of {config.agent} and {', '.join(config.others)}")
     before = kept.matchups[lineup].shares(len(kept.matchups[lineup].deals))
     again = replace(
-        ladder.tournament(folder, True),
+        leaderboard.tournament_config(ladder, folder, True),
         agents=lineup,
         deals=len(before),
         width=None,
@@ -70,7 +71,7 @@ def _shares(lineup: Lineup, rows: np.ndarray) -> str:
     return ", ".join(f"{agent} {str(estimate(part)).strip()}" for agent, part in zip(lineup, parts, strict=True))
 
 
-def counted(config: Config, ladder: leaderboard.Ladder, console: Console, folder: Path) -> str:
+def counted(config: Config, ladder: Ladder, console: Console, folder: Path) -> str:
     """Play a cell of a table of win rates; what the table has and what came out."""
     if len(config.others) != 1:
         raise ValueError(f"a cell of {ladder.name} has an agent and a variant, not {len(config.others)} variants")
@@ -100,7 +101,7 @@ def main(config: Config, console: Console | None = None, folder: Path = RESULTS)
     if not config.others:
         raise ValueError("a cell has an agent and another agent, or a variant: name both after the table")
     console = console or Console()
-    ladders, cooperative_ladders = leaderboard.read()
+    ladders, cooperative_ladders = read_ladders()
     known = {
         ladder.name: ladder for ladder in ladders + cooperative_ladders if any((folder / ladder.name).glob("*.json"))
     }

@@ -214,7 +214,8 @@ def play(
 
 def caption(config: Config, found: Standings) -> str:
     """Describe what the numbers of a table rest on."""
-    text = f"{span(list(found.deals.values()))} deals a matchup, each from {found.variant.num_players} seats"
+    deals = span(list(found.deals.values()))
+    text = f"{deals} deal{'' if deals == '1' else 's'} a matchup, each from {found.variant.num_players} seats"
     return f"{text}; {config.rule}" if str(config.rule) else text
 
 

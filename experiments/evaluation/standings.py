@@ -1,7 +1,7 @@
 """Standings of a tournament: win shares, ratings, alpha-rank and the cost of a decision."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Standings:
         shares: of one agent among copies of another; of free-for-alls the share of the one agent of what both won in
             the games of both.
         deals: on which these games were played.
-        ratings: by agent: rating, low, high; none in a cooperative game.
+        ratings: by agent: rating, low, high; none in a cooperative game or if pairs met in one direction only.
         masses: by agent: alpha-rank; none in a cooperative game or as long as a pair has not met.
         seconds: by agent: processor time of a decision.
         wins: by agent: win share in free-for-alls.
@@ -221,4 +221,6 @@ def standings(results: Results, agents: Sequence[str], deals: int | None = None,
                 if one != other and games.any():
                     shares[one, other], counts[one, other] = estimate_ratio(won, games), len(games)
         agents = sorted(agents, key=lambda agent: -np.nan_to_num(ratings[agent][0], nan=-np.inf))
-    return Standings(variant, tuple(agents), shares, counts, ratings, mass, seconds, wins)
+    found = Standings(variant, tuple(agents), shares, counts, ratings, mass, seconds, wins)
+    # What the only newcomer won says too little of the others' strength.
+    return replace(found, ratings={}) if found.one_way else found

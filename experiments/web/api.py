@@ -124,11 +124,11 @@ class Api:
         found = progress.boards(self.settings.folders)
         name = request.query_params.get("name")
         if name is None:
-            return JSONResponse({"boards": list(found)})
+            return JSONResponse({"boards": [{"name": name, "title": board.title} for name, board in found.items()]})
         if name not in found:
             raise Refused(404, f"there is no table {one_line(name, 60)}")
         try:
-            return JSONResponse(await asyncio.to_thread(progress.table_of, name, found[name]))
+            return JSONResponse(await asyncio.to_thread(progress.table_of, name, found[name].folder))
         except (OSError, ValueError) as error:
             raise Refused(409, one_line(error)) from None
 
@@ -147,7 +147,7 @@ class Api:
         name, one, other = (asked.get(key) for key in ("name", "one", "other"))
         if not isinstance(name, str) or name not in boards:
             raise Refused(404, f"there is no table {one_line(name, 60)}")
-        return boards[name], str(one), str(other)
+        return boards[name].folder, str(one), str(other)
 
     async def again(self, request: Request) -> Response:
         """A game of a tournament, played again on its deal by the same agents."""

@@ -11,6 +11,7 @@ from msgspec import Struct
 from agents.best import measured, nearest_measured
 from experiments.common.markdown import variant_title
 from experiments.common.provenance import RESULTS
+from experiments.evaluation.ladders import read_ladders
 from experiments.evaluation.matchups import Matchup, Results
 from experiments.evaluation.standings import duration, rating_text, standings
 from samurai_env import Variant, parse_variant
@@ -53,10 +54,24 @@ def strengths(variant: Variant, agents: tuple[str, ...]) -> dict[str, dict[str, 
     }
 
 
-def boards(folders: tuple[Path, ...]) -> dict[str, Path]:
-    """Tournaments with results, by name: the leaderboard's, then those in the folders."""
-    found = {folder.name: folder for folder in sorted(RESULTS.glob("ladder-*")) if (folder / RESULT_FILE).exists()}
-    return found | {str(folder): folder for folder in folders if (folder / RESULT_FILE).exists()}
+@dataclass(frozen=True)
+class Board:
+    """A tournament that may be shown.
+
+    Attributes:
+        folder: of its results.
+        title: what was played.
+    """
+
+    folder: Path
+    title: str
+
+
+def boards(folders: tuple[Path, ...]) -> dict[str, Board]:
+    """Tournaments with results, by name: the leaderboard's in its order, then those in the folders."""
+    found = {ladder.name: Board(RESULTS / ladder.name, ladder.title) for ladder in read_ladders()[0]}
+    found |= {str(folder): Board(folder, str(folder)) for folder in folders}
+    return {name: board for name, board in found.items() if (board.folder / RESULT_FILE).exists()}
 
 
 def table_of(name: str, folder: Path) -> dict[str, Any]:

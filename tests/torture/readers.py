@@ -35,13 +35,13 @@ from agents.networks.config import NetworkConfig
 from agents.networks.files import load_network, save_network
 from agents.networks.network import PolicyValueNet
 from agents.registry import make_agent
-from experiments import leaderboard
 from experiments.action_gaps import ActionGaps
 from experiments.action_gaps import Config as ActionGapsConfig
 from experiments.benchmark import page as speed_page
 from experiments.common.provenance import RESULTS
 from experiments.cooperative import CooperativeResults
 from experiments.distill_rollouts import load_positions
+from experiments.evaluation.ladders import LIST, read_ladders
 from experiments.evaluation.matchups import Results
 from experiments.search_variants import KeptSpecs
 from experiments.strong_play.page import page as strong_play_page
@@ -235,7 +235,7 @@ class Readers:
                 [(DATA / "cards.json").read_bytes()],
                 json_spoiled,
             ),
-            "boards": lambda: Reader(self.file("list.toml", leaderboard.read), [leaderboard.LIST.read_bytes()]),
+            "boards": lambda: Reader(self.file("list.toml", read_ladders), [LIST.read_bytes()]),
             "arrays": lambda: Reader(self.file("positions.npz", load_positions), [self.new_arrays()], arrays_spoiled),
             "variant": lambda: Reader(
                 lambda data: parse_variant(data.decode("utf-8", "surrogateescape")),

@@ -226,7 +226,7 @@ def test_a_free_for_all_has_a_column_of_win_shares(server, wide):
     wide.run(
         "const names = document.getElementById('board-name');"
         "names.value = arguments[0]; names.dispatchEvent(new Event('change'))",
-        str(RESULTS / "tenth-4"),
+        "tenth-4",
     )
     wide.until("return document.getElementById('payoff').textContent.includes('Free-for-all')")
     wide.picture("free-for-all")

@@ -190,7 +190,9 @@ def test_agents_are_offered_with_their_strength(server):
 
 def test_a_cell_of_a_table_leads_to_its_games(server, folders):
     name = str(folders[0])
-    assert name in server.call("boards")["boards"]
+    offered = {board["name"]: board["title"] for board in server.call("boards")["boards"]}
+    assert offered[name] == name
+    assert offered["tenth-2"] == "Samurai, 2 players: a tenth of a second a decision"
     table = server.call(f"boards?name={name}")
     assert [agent["spec"] for agent in table["agents"]] == ["greedy", "random"]
     assert table["cells"]["greedy"]["random"]["share"] == pytest.approx(0.75)

@@ -24,8 +24,8 @@ export function progress(main) {
   );
   call("boards").then(
     (found) => {
-      for (const name of found.boards) boards.append(el("option", { value: name }, name));
-      if (found.boards.length) show(found.boards[0]);
+      for (const { name, title } of found.boards) boards.append(el("option", { value: name }, title));
+      if (found.boards.length) show(found.boards[0].name);
       else table.replaceChildren(el("p", {}, "There are no results. Name folders of tournaments with --folders."));
     },
     (error) => tell(error.message),

@@ -7,9 +7,9 @@ seeds, so the deals of a table come out as they did; another processor may round
 import pytest
 
 from experiments.common.provenance import RESULTS
+from experiments.evaluation.ladders import read_ladders
 from experiments.evaluation.matches import one_against_others, warm_agent
 from experiments.evaluation.matchups import Results
-from experiments.leaderboard import read
 from samurai_env import parse_variant
 
 DEALS = {"ppo": 20, "mcts": 4, "random": 20}
@@ -17,7 +17,7 @@ DEALS = {"ppo": 20, "mcts": 4, "random": 20}
 
 def cells():
     found = []
-    for ladder in read()[0]:
+    for ladder in read_ladders()[0]:
         path = RESULTS / ladder.name / "results.json"
         if not ladder.name.startswith("ladder") or not path.exists():
             continue

@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from experiments import cooperative, leaderboard, reproduce, tournament
+from experiments.evaluation.ladders import read_ladders
 from experiments.reproduce import Config
 
 QUIET = Console(quiet=True)
@@ -21,9 +22,9 @@ def again(folder, **changes):
 
 
 def test_a_cell_of_a_table_of_ratings(tmp_path):
-    board = next(board for board in leaderboard.read()[0] if board.name == "ladder-2")
+    board = next(board for board in read_ladders()[0] if board.name == "ladder-2")
     played = replace(
-        board.tournament(tmp_path, False),
+        leaderboard.tournament_config(board, tmp_path, False),
         agents=("random", "greedy"),
         deals=3,
         output=tmp_path / "ladder-2",
@@ -46,9 +47,15 @@ def test_a_cell_of_a_table_of_ratings(tmp_path):
 
 
 def test_a_cell_of_a_free_for_all(tmp_path):
-    board = next(board for board in leaderboard.read()[0] if board.name == "tenth-3")
+    board = next(board for board in read_ladders()[0] if board.name == "tenth-3")
     agents = ("random", "greedy", "untrained", "flat_mc:1")
-    played = replace(board.tournament(tmp_path, True), agents=agents, deals=3, output=tmp_path / "tenth-3", processes=1)
+    played = replace(
+        leaderboard.tournament_config(board, tmp_path, True),
+        agents=agents,
+        deals=3,
+        output=tmp_path / "tenth-3",
+        processes=1,
+    )
     kept = tournament.play(played, QUIET)
     said = again(tmp_path, table="tenth-3", agent="greedy", others=("flat_mc:1", "random"))
     assert "random against greedy, flat_mc:1, 3 deals" in said

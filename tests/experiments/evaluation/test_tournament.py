@@ -17,6 +17,7 @@ from experiments.common.cli import run_program
 from experiments.common.interrupts import Interrupt
 from experiments.common.provenance import ROOT
 from experiments.evaluation import matches
+from experiments.evaluation.ladders import Ladder, read_ladders
 from experiments.evaluation.matches import Timed
 from experiments.evaluation.matchups import Chunk, Matchup, Results
 from experiments.evaluation.standings import standings
@@ -461,7 +462,7 @@ def test_a_table_of_one_direction_says_so_and_has_no_ratings(tmp_path):
         (2, [("greedy", "random")], False),
     ):
         folder = tmp_path / f"{players}-{len(lineups)}"
-        ladder = leaderboard.Ladder("one", f"samurai players={players}", ("greedy", "random"), 1, 1)
+        ladder = Ladder("one", f"samurai players={players}", ("greedy", "random"), 1, 1)
         results = Results(folder / "one" / "results.json", ladder.game)
         for lineup in lineups:
             results.matchups[lineup] = Matchup({0: [1.0] * players}, [1.0, 1.0], [9, 9], ["abc"], ["here"])
@@ -469,6 +470,12 @@ def test_a_table_of_one_direction_says_so_and_has_no_ratings(tmp_path):
         part = leaderboard.ladder_part(ladder, folder)
         assert ("Only this direction was played" in part) == one_way
         assert ("rating" not in part.partition("- Code")[0]) == one_way
+
+
+def test_what_a_table_does_not_say_is_what_tournaments_do():
+    table = Ladder("one", "samurai", ("greedy",), 1, 1)
+    for name in ("chunk", "first_deal", "mirror", "free_for_all", "width", "winner"):
+        assert getattr(table, name) == getattr(tournament.Config, name)
 
 
 def test_files_of_an_agent_are_named_as_one():
@@ -496,14 +503,14 @@ def test_a_wrong_list_of_tables_is_refused(tmp_path):
     }.items():
         file.write_text(text)
         with pytest.raises(ValueError, match=problem):
-            leaderboard.read(file)
+            read_ladders(file)
     file.write_text(SMALL)
     with pytest.raises(ValueError, match="no table 'ladder'; the tables are ladder-small, long, all-3, ladder-team"):
         leaderboard.play(leaderboard.Config(only=("ladder",)), QUIET, tmp_path, file)
 
 
 def test_the_tables_of_the_project_can_be_played():
-    boards, teams = leaderboard.read()
+    boards, teams = read_ladders()
     with_anchor = [board for board in boards if "greedy" in (*board.agents, *board.slow)]
     for board in boards:
         # What `best` chooses from is rated by all tables of a game, of which one agent at least is rated elsewhere.
