@@ -45,14 +45,15 @@ export function progress(main) {
   function draw(name, found) {
     const specs = found.agents.map((agent) => agent.spec);
     const wins = found.free_for_all ? ["win share"] : [];
-    const asides = ["rating", ...wins, "a decision"];
+    const ratings = found.agents.some((agent) => agent.rating) ? ["rating"] : [];
+    const asides = [...ratings, ...wins, "a decision"];
     const head = el("tr", {}, ...["agent", ...asides, ...specs.map((_, i) => `${i + 1}`)].map((text, i) => el("th", { scope: "col", class: i >= 1 && i <= asides.length ? "aside" : null }, text)));
     const rows = found.agents.map((agent, i) =>
       el(
         "tr",
         {},
         el("th", { scope: "row" }, `${i + 1}  ${agent.spec}`),
-        el("td", { class: "aside" }, agent.rating),
+        ...ratings.map(() => el("td", { class: "aside" }, agent.rating)),
         ...wins.map(() => el("td", { class: "aside" }, agent.wins)),
         el("td", { class: "aside" }, agent.time),
         ...specs.map((other) => cell(name, found, agent.spec, other)),
