@@ -4,10 +4,9 @@ import numpy as np
 
 from samurai_env.games.card.actions import CELL0, CHOICE0
 from samurai_env.games.card.display import player_view
+from samurai_env.games.card.display.targets import SIDE_WORDS
 from samurai_env.games.card.rules.cards import KINDS
 from samurai_env.games.card.rules.topology import SIDES
-
-DIRECTIONS = {"N": "north", "E": "east", "S": "south", "W": "west"}
 
 
 def move_words(before: np.void, actions: list[int]) -> str:
@@ -21,7 +20,7 @@ def move_words(before: np.void, actions: list[int]) -> str:
     cell = player_view.laid_cell(actions)
     words = []
     if cell is not None:
-        words.append(f"lays {card or 'the card'} {DIRECTIONS[SIDES[cell % 4]]} of v{cell // 4}")
+        words.append(f"lays {card or 'the card'} {SIDE_WORDS[SIDES[cell % 4]]} of v{cell // 4}")
     elif card:
         words.append(f"chooses {card}")
     for action in actions:
