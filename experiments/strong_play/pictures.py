@@ -74,14 +74,6 @@ def first_tiles(section: Measured) -> str:
             if share >= LEAST:
                 ink = "#ffffff" if share > 0.4 else "#22262b"
                 picture.add(Text(x, y, f"{share:.0%}", 16, ink, bold=True))
-    if len(section.runs) % 2:
-        words = (
-            "How often a tile is laid on a hex",
-            f"in the first {EARLY} turns of each player.",
-            "100%: in every game",
-        )
-        for line, text in enumerate(words):
-            picture.add(Text(1.5 * across, (rows - 0.5) * down + 34 * (line - 1), text, 24, TEXT))
     return svg(picture)
 
 
@@ -104,7 +96,7 @@ def tiles_by_turn(section: Measured, path: Path) -> None:
             values = _means(run, "by_turn", [f"{group} {turn}" for turn in turns])
             axes.bar(turns, values, bottom=below, color=colour, width=0.85, label=label)
             below = [one + other for one, other in zip(below, values, strict=True)]
-        axes.set(title=_title(run), xlabel="turn of the player", xticks=list(turns))
+        axes.set(title=_title(run), xlabel="turn of the player", xticks=list(turns)[::2])
     panels[0].set(ylabel="tiles played", ylim=(0, 3.2))
     picture.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(GROUPS), frameon=False)
     save_picture(picture, path)
@@ -130,7 +122,7 @@ def course(curves: Sequence[tuple[str, Played]], path: Path) -> None:
     for axes in panels:
         axes.set(xlim=(0, 1.02), ylim=(0, 1), xticks=[0, 0.2, 0.4, 0.6, 0.8, 1.0])
         axes.grid(alpha=0.3)
-    picture.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+    picture.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
     save_picture(picture, path)
 
 
@@ -138,7 +130,7 @@ def draw(found: Found, folder: Path) -> None:
     """Draw the pictures that are pixels; the map is part of the pages."""
     board = found["board-2"]
     tiles_by_turn(board, folder / TILES)
-    curves = [(f"board game, {_title(board.runs[run])}", board.runs[run]) for run in ("strong", "second")]
+    curves = [(f"board game, {_title(board.runs[run])}", board.runs[run]) for run in ("strong", "second", "search")]
     curves.append(("board game, 4 players", found["board-4"].runs["strong"]))
     curves.append(("card game", found["card-2"].runs["strong"]))
     course(curves, folder / COURSE)

@@ -29,16 +29,20 @@ from samurai_env.files.json_reader import read_json
 
 LIST = Path(__file__).with_name("sections.toml")
 FOLDER = RESULTS / "strong-play"
-CHUNK = 200  # games that a worker plays at a time
+CHUNK = 50  # games that a worker plays at a time
 SAVE = 20.0  # seconds between two writes of a file
 OF_GAME: dict[str, Callable[[Games], dict[str, PerGame]]] = {"samurai": board_game.measure}  # beside `general`
 
 
+Number = Annotated[int, Meta(ge=1, le=10**6)]  # of games
+
+
 class Run(Struct, forbid_unknown_fields=True):
-    """Who plays: `agent` in every seat, or in one among copies of `against`."""
+    """Who plays: `agent` in every seat, or in one among copies of `against`; `games` in place of the section's."""
 
     agent: str
     against: str | None = None
+    games: Number | None = None
 
 
 class Section(Struct, forbid_unknown_fields=True):
@@ -46,7 +50,7 @@ class Section(Struct, forbid_unknown_fields=True):
 
     name: str
     game: str
-    games: Annotated[int, Meta(ge=1, le=10**6)]
+    games: Number
     runs: dict[str, Run]
     sampled: Annotated[int, Meta(ge=0, le=1000)] = 0
 
@@ -138,6 +142,7 @@ def load(section: Section, folder: Path = FOLDER) -> Measured:
         before = found.variant, found.sampled, kept.agent, kept.against
         if before != (variant, section.sampled, run.agent, run.against):
             raise ValueError(f"{one_line(path, 120)} holds other games than the section {section.name}: move it away")
+    found.runs = {name: found.runs[name] for name in section.runs} | found.runs  # in the section's order
     return found
 
 
@@ -159,20 +164,21 @@ def play(
         for section in sections:
             path, measured = file_of(section, folder), load(section, folder)
             for name, run in section.runs.items():
-                if interrupt.asked or measured.runs[name].games >= section.games:
+                games = run.games or section.games
+                if interrupt.asked or measured.runs[name].games >= games:
                     continue
                 for spec in filter(None, (run.agent, run.against)):
                     make_agent(spec, parse_variant(measured.variant))  # fail before anything is played
                     check_file_hash(spec, measured.networks, path)
                 console.print(f"{section.name}, {name}:")
-                _play_run(section, measured, name, path, workers, console, interrupt)
+                _play_run(measured, name, games, path, workers, console, interrupt)
                 save(measured, path)
 
 
 def _play_run(
-    section: Section,
     measured: Measured,
     name: str,
+    games: int,
     path: Path,
     workers: WorkerSettings,
     console: Console,
@@ -181,12 +187,12 @@ def _play_run(
     played, saved, now = measured.runs[name], time.monotonic(), commit()
 
     def tasks() -> Iterator[Task]:
-        for first in range(played.games, section.games, CHUNK):
-            count = min(CHUNK, section.games - first)
-            yield Task(measured.variant, played.agent, played.against, first, count, section.sampled)
+        for first in range(played.games, games, CHUNK):
+            count = min(CHUNK, games - first)
+            yield Task(measured.variant, played.agent, played.against, first, count, measured.sampled)
 
     with (
-        progress_bar(console, "games", section.games, played.games) as bar,
+        progress_bar(console, "games", games, played.games) as bar,
         closing(results_in_order(measure_games, list(tasks()), workers, lambda: interrupt.asked)) as coming,
     ):
         for task, (found, where) in coming:

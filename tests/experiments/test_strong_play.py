@@ -196,7 +196,8 @@ def test_sums_of_parts_are_those_of_the_whole() -> None:
 def test_play_resumes_and_refuses_other_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(play, "CHUNK", 2)
     console = Console(quiet=True)
-    section = Section("small", "samurai players=2", 4, {"greedy": Run("greedy", "random")})
+    runs = {"greedy": Run("greedy", "random"), "few": Run("random", games=1)}
+    section = Section("small", "samurai players=2", 4, runs)
     play.play([section], ONE, console, tmp_path / "whole")
     section.games = 2
     play.play([section], ONE, console, tmp_path / "parts")
@@ -204,7 +205,7 @@ def test_play_resumes_and_refuses_other_games(tmp_path: Path, monkeypatch: pytes
     play.play([section], ONE, console, tmp_path / "parts")
     whole, parts = (play.load(section, tmp_path / each) for each in ("whole", "parts"))
     assert whole == parts
-    assert whole.runs["greedy"].games == 4
+    assert (whole.runs["greedy"].games, whole.runs["few"].games) == (4, 1)
     parts.runs["greedy"].sums.pop("idle")
     play.save(parts, play.file_of(section, tmp_path / "parts"))
     section.games = 6
@@ -216,12 +217,12 @@ def test_play_resumes_and_refuses_other_games(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_page_refuses_what_is_not_measured_or_not_so() -> None:
-    one = Played("greedy", None, 100, ["abc"], ["here"], {"turns": {"tiles": (100, 140.0, 200.0)}})
+    one = Played("mcts:9,tuned=1", None, 100, ["abc"], ["here"], {"turns": {"tiles": (100, 140.0, 200.0)}})
     two = Played("ppo:weights/net.safetensors", None, 100, ["abc"], ["here"], {"turns": {"tiles": (100, 110.0, 130.0)}})
     found = {"s": Measured(VARIANT.spec, 0, "0", "0", {}, {"a": one, "b": two})}
     assert "plays 1.40 tiles" in page(found, "# T\n\nIt plays {{s.a.turns.tiles .2 > b}} tiles.")
     assert "| tiles | 140.0 ± 3.9 % | 110.0 ±" in page(found, "# T\n\n{{table s: a b\ntiles | turns.tiles | %\n}}\n")
-    assert "100 of `greedy`, 100 of `net`" in page(found, "# T\n\n{{about s}}\n")
+    assert "100 of `mcts:9`, 100 of `net`" in page(found, "# T\n\n{{about s}}\n")
     with pytest.raises(ValueError, match=r"claims s: turns\.tiles of a < that of b"):
         page(found, "# T\n\n{{s.a.turns.tiles .2 < b}}")
     for wrong in ("{{s.a.turns.hares %}}", "{{s.c.turns.tiles %}}", "{{s.a.turns.tiles}}"):
