@@ -27,11 +27,10 @@ from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.evaluation import best_responses
 from experiments.evaluation.best_agents import best_agents
-from experiments.evaluation.ladders import LIST, Ladder, read_ladders
+from experiments.evaluation.ladders import LIST, Ladder, read_ladders, results_of
 from experiments.evaluation.matches import Estimate
 from experiments.evaluation.matchups import Lineup, Results
-from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span, standings
-from experiments.evaluation.stopping import StopRule
+from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span
 from experiments.evaluation.time_curve import draw
 from samurai_env import parse_variant
 from samurai_env.files.atomic_write import write_atomically
@@ -130,19 +129,6 @@ def _files_of(spec: str) -> str:
     return f"The {count} files of `{spec}`, joined" if count > 1 else f"File of `{spec}`"
 
 
-def results_of(ladder: Ladder, folder: Path) -> tuple[Results, Standings] | None:
-    """The results and standings of a ladder; None if nothing has been played."""
-    path = folder / ladder.name / "results.json"
-    if not path.exists():
-        return None
-    results = Results(path)
-    listed = (*ladder.agents, *ladder.slow)
-    met = [set(lineup) for lineup, found in results.matchups.items() if found.deals]
-    met = [lineup for lineup in met if len(lineup) > 1 and lineup <= set(listed)]
-    agents = tuple(agent for agent in listed if any(agent in lineup for lineup in met))
-    return (results, standings(results, agents, rule=StopRule(winner=ladder.winner))) if agents else None
-
-
 def ladder_part(ladder: Ladder, folder: Path) -> str | None:
     """The section of a ladder with ratings; None if nothing has been played."""
     found = results_of(ladder, folder)
@@ -233,7 +219,8 @@ def in_short(folder: Path = RESULTS, file: Path = LIST) -> str:
                 if agent not in CONTROLS:
                     share = standing.shares.get((agent, ANCHOR))
                     time = duration(standing.seconds[agent]) if agent in standing.seconds else ""
-                    cells = [rating_text(*standing.ratings[agent]), "" if share is None else str(share).strip(), time]
+                    rating = rating_text(*standing.ratings[agent]) if agent in standing.ratings else ""
+                    cells = [rating, "" if share is None else str(share).strip(), time]
                     rows.append([variant_title(found[0].variant), f"`{agent}`", *cells])
     head = ["game", "agent", "rating", f"win share against `{ANCHOR}`", "a decision"]
     return table(head, rows) if rows else NOTHING

@@ -1,4 +1,4 @@
-"""The list of the leaderboard's tables, `experiments/leaderboard.toml`."""
+"""The tables of the leaderboard: the list, `experiments/leaderboard.toml`, and the standings of each."""
 
 import tomllib
 from dataclasses import dataclass, fields
@@ -7,6 +7,9 @@ from typing import Any
 
 from experiments.common.markdown import variant_title
 from experiments.common.provenance import ROOT
+from experiments.evaluation.matchups import Results
+from experiments.evaluation.standings import Standings, standings
+from experiments.evaluation.stopping import StopRule
 from samurai_env.core.texts import listed, one_line, shown
 from samurai_env.core.variant_spec import EXAMPLE, read_spec
 from samurai_env.files.json_reader import in_form
@@ -100,3 +103,16 @@ def _ladder(path: Path, entry: Any) -> Ladder:
         return in_form(settings, Ladder)
     except ValueError as error:
         raise ValueError(f"{one_line(path, 80)}: {name} is wrong: {one_line(error, 200)}") from None
+
+
+def results_of(ladder: Ladder, folder: Path) -> tuple[Results, Standings] | None:
+    """The results and standings of a ladder; None if nothing has been played."""
+    path = folder / ladder.name / "results.json"
+    if not path.exists():
+        return None
+    results = Results(path)
+    listed = (*ladder.agents, *ladder.slow)
+    met = [set(lineup) for lineup, found in results.matchups.items() if found.deals]
+    met = [lineup for lineup in met if len(lineup) > 1 and lineup <= set(listed)]
+    agents = tuple(agent for agent in listed if any(agent in lineup for lineup in met))
+    return (results, standings(results, agents, rule=StopRule(winner=ladder.winner))) if agents else None

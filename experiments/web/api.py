@@ -121,20 +121,20 @@ class Api:
 
     async def boards(self, request: Request) -> Response:
         """The tables of tournaments that may be shown, or one of them."""
-        found = progress.boards(self.settings.folders)
+        found = await asyncio.to_thread(progress.boards, self.settings.folders)
         name = request.query_params.get("name")
         if name is None:
             return JSONResponse({"boards": [{"name": name, "title": board.title} for name, board in found.items()]})
         if name not in found:
             raise Refused(404, f"there is no table {one_line(name, 60)}")
         try:
-            return JSONResponse(await asyncio.to_thread(progress.table_of, name, found[name].folder))
+            return JSONResponse(await asyncio.to_thread(progress.table_of, name, found[name]))
         except (OSError, ValueError) as error:
             raise Refused(409, one_line(error)) from None
 
     async def games(self, request: Request) -> Response:
         """The games behind a cell of a tournament's table."""
-        folder, one, other = self._cell(dict(request.query_params))
+        folder, one, other = await asyncio.to_thread(self._cell, dict(request.query_params))
         offered = {one, other} <= set(self.settings.agents)
         try:
             games = await asyncio.to_thread(progress.games_of, folder, one, other)
@@ -152,7 +152,7 @@ class Api:
     async def again(self, request: Request) -> Response:
         """A game of a tournament, played again on its deal by the same agents."""
         body = await read_json(request)
-        folder, one, other = self._cell(body)
+        folder, one, other = await asyncio.to_thread(self._cell, body)
         for agent in (one, other):
             if agent not in self.settings.agents:
                 raise Refused(400, f"agent {one_line(agent, 60)} is not offered by this server, so it cannot play here")

@@ -11,9 +11,9 @@ from msgspec import Struct
 from agents.best import measured, nearest_measured
 from experiments.common.markdown import variant_title
 from experiments.common.provenance import RESULTS
-from experiments.evaluation.ladders import read_ladders
+from experiments.evaluation.ladders import LIST, Ladder, read_ladders, results_of
 from experiments.evaluation.matchups import Matchup, Results
-from experiments.evaluation.standings import duration, rating_text, standings
+from experiments.evaluation.standings import Standings, duration, rating_text, standings
 from samurai_env import Variant, parse_variant
 from samurai_env.core.texts import one_line
 from samurai_env.files.json_reader import read_json
@@ -60,34 +60,43 @@ class Board:
 
     Attributes:
         folder: of its results.
-        title: what was played.
+        ladder: the table of the leaderboard that it is; None for another tournament.
     """
 
     folder: Path
-    title: str
+    ladder: Ladder | None = None
+
+    @property
+    def title(self) -> str:
+        """What the table is about, or the folder."""
+        return self.ladder.title if self.ladder else str(self.folder)
 
 
 def boards(folders: tuple[Path, ...]) -> dict[str, Board]:
-    """Tournaments with results, by name: the leaderboard's in its order, then those in the folders."""
-    found = {ladder.name: Board(RESULTS / ladder.name, ladder.title) for ladder in read_ladders()[0]}
-    found |= {str(folder): Board(folder, str(folder)) for folder in folders}
+    """Tournaments with results, by name: the leaderboard's in its order, then those in the folders.
+
+    A wheel has no list of the leaderboard's tables.
+    """
+    ladders = read_ladders()[0] if LIST.exists() else []
+    found = {ladder.name: Board(RESULTS / ladder.name, ladder) for ladder in ladders}
+    found |= {str(folder): Board(folder) for folder in folders}
     return {name: board for name, board in found.items() if (board.folder / RESULT_FILE).exists()}
 
 
-def table_of(name: str, folder: Path) -> dict[str, Any]:
+def table_of(name: str, board: Board) -> dict[str, Any]:
     """A tournament's table: `agents` best first, with rating and time, and `cells`, the share of the row's agent.
 
     In a `free_for_all` that is its share of what it and the column's agent won.
+
+    Raises:
+        ValueError: the results are damaged, or none of the leaderboard's agents have met.
     """
-    path = folder / RESULT_FILE
-    return _table(name, path, path.stat().st_mtime_ns)
+    return _table(name, board, (board.folder / RESULT_FILE).stat().st_mtime_ns)
 
 
 @lru_cache(32)
-def _table(name: str, path: Path, changed: int) -> dict[str, Any]:
-    results = Results(path)
-    listed = tuple(dict.fromkeys(agent for lineup in results.matchups for agent in lineup))
-    found = standings(results, listed)
+def _table(name: str, board: Board, changed: int) -> dict[str, Any]:
+    results, found = _standings(board)
     cells: dict[str, dict[str, dict[str, object]]] = {}
     for (one, other), share in found.shares.items():
         text = str(share).strip()
@@ -98,7 +107,7 @@ def _table(name: str, path: Path, changed: int) -> dict[str, Any]:
             cells.setdefault(other, {})[one] = {"share": 1 - share.mean, "text": text, "deals": deals}
     return {
         "name": name,
-        "title": variant_title(results.variant),
+        "title": board.ladder.title if board.ladder else variant_title(results.variant),
         "variant": results.variant,
         "par": 1 / 2 if found.wins else 1 / found.variant.num_players,
         "free_for_all": bool(found.wins),
@@ -114,6 +123,16 @@ def _table(name: str, path: Path, changed: int) -> dict[str, Any]:
         ],
         "cells": cells,
     }
+
+
+def _standings(board: Board) -> tuple[Results, Standings]:
+    if board.ladder:
+        found = results_of(board.ladder, board.folder.parent)
+        if found is None:
+            raise ValueError(f"no agents of {board.title} have met yet")
+        return found
+    results = Results(board.folder / RESULT_FILE)
+    return results, standings(results, tuple(dict.fromkeys(agent for lineup in results.matchups for agent in lineup)))
 
 
 def games_of(folder: Path, one: str, other: str) -> list[dict[str, float]]:

@@ -14,7 +14,9 @@ import pytest
 from rich.console import Console
 
 from experiments import tournament
-from experiments.web.progress import game_of, games_of
+from experiments.common.provenance import RESULTS
+from experiments.web import progress
+from experiments.web.progress import boards, game_of, games_of, table_of
 from experiments.web.table import Table
 from experiments.web.workers import choose
 from samurai_env import Position, parse_variant
@@ -245,6 +247,26 @@ def test_seeds_that_a_file_does_not_say_are_asked_for_in_vain(tmp_path):
     path.write_text(path.read_text().replace("1000000000 + number", "number"))
     with pytest.raises(ValueError, match="does not say the seeds of its deals, but 'number of the deal"):
         game_of(tmp_path / "t", "random", "greedy", 0, 0)
+
+
+def test_tables_of_the_leaderboard_are_those_of_its_page():
+    found = boards(())
+    assert {"ladder-2", "tenth-4", "second-2", "past-4"} <= set(found)
+    page = (RESULTS.parents[1] / "LEADERBOARD.md").read_text(encoding="utf-8")
+    for name, board in found.items():
+        table = table_of(name, board)
+        assert f"## {table['title']}" in page
+        section = page.partition(f"## {table['title']}\n")[2].partition("\n## ")[0]
+        for agent in table["agents"]:
+            row = next(line for line in section.splitlines() if f"| `{agent['spec']}` |" in line)
+            assert agent["rating"] in row
+            shares = [cell["text"] for cell in table["cells"].get(agent["spec"], {}).values()]
+            assert table["free_for_all"] or table["par"] == 0.5 or all(share in row for share in shares)
+
+
+def test_where_there_is_no_list_only_folders_are_shown(folders, monkeypatch, tmp_path):
+    monkeypatch.setattr(progress, "LIST", tmp_path / "none.toml")
+    assert list(boards((folders[0],))) == [str(folders[0])]
 
 
 def test_a_free_for_all_is_shown_with_win_shares(server, folders):

@@ -470,6 +470,17 @@ def test_a_table_of_one_direction_says_so_and_has_no_ratings(tmp_path):
         part = leaderboard.ladder_part(ladder, folder)
         assert ("Only this direction was played" in part) == one_way
         assert ("rating" not in part.partition("- Code")[0]) == one_way
+        short = f"""[[ladder]]
+name = "one"
+readme = true
+game = "samurai players={players}"
+agents = ["greedy", "random"]
+deals = 1
+full_deals = 1
+"""
+        (folder / "list.toml").write_text(short)
+        row = leaderboard.in_short(folder, folder / "list.toml").splitlines()[-1]
+        assert ("`greedy` |  |" in row) == one_way, row
 
 
 def test_what_a_table_does_not_say_is_what_tournaments_do():
