@@ -87,7 +87,7 @@ def figure(found: Found, match: re.Match) -> str:
 def name(spec: str) -> str:
     """An agent in short: its network's file without folder and suffix, or its spec without settings."""
     kind, _, network = spec.partition(":")
-    return f"`{Path(network).stem if kind == 'ppo' else spec.partition(',')[0]}`"
+    return f"`{Path(network.partition(',')[0]).stem if kind == 'ppo' else spec.partition(',')[0]}`"
 
 
 def head(run: Played) -> str:
