@@ -109,7 +109,7 @@ def add_names(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
         (low,), (high,) = error_bar(row) or ([0.0], [0.0])
         ends = ((row["seconds"], row["strength"] - low), (row["seconds"], row["strength"] + high))
         taken.append(Bbox(axes.transData.transform(ends)).padded(4))
-    for row in sorted(rows, key=lambda row: row["seconds"]):
+    for row in sorted(rows, key=lambda row: -row["strength"]):
         point = (row["seconds"], row["strength"])
         name = axes.annotate(
             short_name(row["spec"]),
