@@ -77,6 +77,9 @@ def test_an_illegal_action_names_its_game_and_changes_none() -> None:
     with pytest.raises(IllegalActionError, match=r"^game 2: "):
         batch.step(states, actions)
     assert states.tobytes() == before and batch.first_illegal(states, actions) == 2
+    assert f"action {actions[2]} (" in batch.why_illegal(states[2], actions[2])
+    assert batch.why_illegal(states[1], actions[1]) == ""
+    assert "there is no action 9999" in batch.why_illegal(states[1], 9999)
 
 
 def test_bad_arguments_are_refused() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from samurai_env.core.game import find_game
-from samurai_env.game_record import GameRecord
+from samurai_env.game_record import GameRecord, move_ranges
 from samurai_env.position import IllegalActionError, Position
 from tests.common.positions import play_random
 from tests.common.variants import all_variants, label
@@ -150,3 +150,16 @@ def test_line_ends_of_another_system_are_read(tmp_path: Path) -> None:
     path.write_bytes(record.to_text().replace("\n", "\r\n").encode())
     assert GameRecord.load(path).to_text() == record.to_text()
     assert GameRecord.parse(record.to_text().removesuffix("\n")).to_text() == record.to_text()
+
+
+@pytest.mark.parametrize(
+    ("mid_move", "moves"),
+    [
+        ([], []),
+        ([False], [[0]]),
+        ([True], [[0]]),  # half made
+        ([False, True, True, False, True], [[0], [1, 2, 3], [4]]),
+    ],
+)
+def test_decisions_are_grouped_into_moves(mid_move, moves):
+    assert [list(move) for move in move_ranges(mid_move)] == moves

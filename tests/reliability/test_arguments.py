@@ -170,6 +170,8 @@ def test_play_games_checks_what_it_is_given() -> None:
         refused(play_games, SHORT, agents, seats, bad)
     for answer in (np.array([3.9, 3.9]), np.zeros(1, np.int64), np.zeros((2, 1), np.int64), None, [[0], [0, 1]]):
         assert "actions of agent 0 must be integers" in refused(play_games, SHORT, [Fixed(answer)], seats, seeds)
+    with pytest.raises(IllegalActionError, match=r"^agent 0 in deal 1: there is no action 999; actions are 0 to "):
+        play_games(SHORT, [Fixed(np.array([999, 999]))], seats, seeds)
 
 
 def test_decision_keys_check_what_they_are_given() -> None:
