@@ -1,14 +1,21 @@
 """List what can be named as an agent, and the weights that come with the project."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from rich.console import Console
 from rich.table import Table
 
 from agents.networks.paths import shipped_networks, shipped_weights
 from agents.registry import AGENTS
+from samurai_env.files.json_reader import read_json
+
+
+class Card(Struct):
+    """The part of a card that is shown."""
+
+    variant: str
 
 
 @dataclass
@@ -41,5 +48,4 @@ def main(config: Config, console: Console | None = None) -> None:
 
 def _game(path: Path) -> str:
     """The game and its number of players, from the card beside a file of weights."""
-    variant = json.loads(path.with_suffix(".json").read_text("utf-8"))["variant"]
-    return " ".join(variant.split()[:2])
+    return " ".join(read_json(path.with_suffix(".json"), Card).variant.split()[:2])

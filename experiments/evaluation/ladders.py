@@ -106,13 +106,21 @@ def _ladder(path: Path, entry: Any) -> Ladder:
 
 
 def results_of(ladder: Ladder, folder: Path) -> tuple[Results, Standings] | None:
-    """The results and standings of a ladder; None if nothing has been played."""
+    """The results and standings of a ladder among its agents; None if nothing has been played.
+
+    Args:
+        ladder: the table.
+        folder: of the results of all tables.
+
+    Raises:
+        ValueError: the results are damaged.
+    """
     path = folder / ladder.name / "results.json"
     if not path.exists():
         return None
     results = Results(path)
-    listed = (*ladder.agents, *ladder.slow)
+    named = (*ladder.agents, *ladder.slow)
     met = [set(lineup) for lineup, found in results.matchups.items() if found.deals]
-    met = [lineup for lineup in met if len(lineup) > 1 and lineup <= set(listed)]
-    agents = tuple(agent for agent in listed if any(agent in lineup for lineup in met))
+    met = [lineup for lineup in met if len(lineup) > 1 and lineup <= set(named)]
+    agents = tuple(agent for agent in named if any(agent in lineup for lineup in met))
     return (results, standings(results, agents, rule=StopRule(winner=ladder.winner))) if agents else None
