@@ -216,7 +216,8 @@ def caption(config: Config, found: Standings) -> str:
     """Describe what the numbers of a table rest on."""
     deals = span(list(found.deals.values()))
     text = f"{deals} deal{'' if deals == '1' else 's'} a matchup, each from {found.variant.num_players} seats"
-    return f"{text}; {config.rule}" if str(config.rule) else text
+    text = f"{text}; {config.rule}" if str(config.rule) else text
+    return f"{text}; no ratings: only one direction of each pair was played" if found.one_way else text
 
 
 def show(config: Config, results: Results, console: Console) -> None:

@@ -470,6 +470,8 @@ def test_a_table_of_one_direction_says_so_and_has_no_ratings(tmp_path):
         part = leaderboard.ladder_part(ladder, folder)
         assert ("Only this direction was played" in part) == one_way
         assert ("rating" not in part.partition("- Code")[0]) == one_way
+        config = tournament.Config(ladder.agents, ladder.game)
+        assert ("no ratings" in tournament.caption(config, standings(results, ladder.agents))) == one_way
         short = f"""[[ladder]]
 name = "one"
 readme = true
