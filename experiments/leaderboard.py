@@ -27,6 +27,7 @@ from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.evaluation import best_responses
 from experiments.evaluation.best_agents import best_agents
+from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.ladders import LIST, Ladder, read_ladders, results_of
 from experiments.evaluation.matches import Estimate
 from experiments.evaluation.matchups import Lineup, Results
@@ -171,7 +172,7 @@ def cooperative_part(ladder: Ladder, folder: Path) -> str | None:
     path = folder / ladder.name / "wins.json"
     if not path.exists():
         return None
-    config, wins = cooperative_config(ladder, folder, True), cooperative.CooperativeResults(path)
+    config, wins = cooperative_config(ladder, folder, True), CooperativeResults(path)
     parts = [f"## {ladder.title}", "Games won with the agent in every seat, 95 % intervals."]
     for agent, counts, head, rows in cooperative.tables(config, wins):
         cheats = parse_agent_spec(agent).cheats
@@ -241,7 +242,7 @@ def best(folder: Path = RESULTS, file: Path = LIST) -> str:
     rates: dict[str, dict[str, tuple[Estimate, float | None]]] = {}
     for ladder in cooperative_ladders:
         if (path := folder / ladder.name / "wins.json").exists():
-            wins = cooperative.CooperativeResults(path)
+            wins = CooperativeResults(path)
             for agent, variant in wins.returns:
                 if rate := wins.rate(agent, parse_variant(variant)):
                     rates.setdefault(variant, {})[agent] = rate[0], wins.seconds(agent, variant)

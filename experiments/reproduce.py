@@ -19,6 +19,7 @@ from experiments.common.cli import run_program
 from experiments.common.provenance import RESULTS
 from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
+from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.ladders import Ladder, read_ladders
 from experiments.evaluation.matches import estimate
 from experiments.evaluation.matchups import Lineup, Results
@@ -75,7 +76,7 @@ def counted(config: Config, ladder: Ladder, console: Console, folder: Path) -> s
     """Play a cell of a table of win rates; what the table has and what came out."""
     if len(config.others) != 1:
         raise ValueError(f"a cell of {ladder.name} has an agent and a variant, not {len(config.others)} variants")
-    kept, variant = cooperative.CooperativeResults(folder / ladder.name / "wins.json"), parse_variant(config.others[0])
+    kept, variant = CooperativeResults(folder / ladder.name / "wins.json"), parse_variant(config.others[0])
     before = kept.rate(config.agent, variant)
     if before is None:
         raise ValueError(f"{ladder.name} has no cell of {config.agent} with {variant.spec}")

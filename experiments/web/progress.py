@@ -11,15 +11,16 @@ from msgspec import Struct
 from agents.best import measured, nearest_measured
 from experiments.common.markdown import variant_title
 from experiments.common.provenance import RESULTS
+from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.ladders import LIST, Ladder, read_ladders, results_of
 from experiments.evaluation.matchups import Matchup, Results
 from experiments.evaluation.standings import Standings, duration, rating_text, standings
 from samurai_env import Variant, parse_variant
-from samurai_env.core.texts import one_line
+from samurai_env.core.texts import listed, one_line
 from samurai_env.files.json_reader import read_json
 
 LARGEST = 2**23  # bytes of a network's card
-RESULT_FILE, CARD = "results.json", "model.json"
+RESULT_FILE, WIN_FILE, CARD = "results.json", "wins.json", "model.json"  # WIN_FILE: of a cooperative game
 
 
 class Notes(Struct, frozen=True):
@@ -71,31 +72,84 @@ class Board:
         """What the table is about, or the folder."""
         return self.ladder.title if self.ladder else str(self.folder)
 
+    @property
+    def file(self) -> Path | None:
+        """Its results; None if nothing has been played."""
+        files = (self.folder / name for name in (RESULT_FILE, WIN_FILE))
+        return next((file for file in files if file.exists()), None)
+
 
 def boards(folders: tuple[Path, ...]) -> dict[str, Board]:
     """Tournaments with results, by name: the leaderboard's in its order, then those in the folders.
 
     A wheel has no list of the leaderboard's tables.
     """
-    ladders = read_ladders()[0] if LIST.exists() else []
+    ladders = [ladder for kind in read_ladders() for ladder in kind] if LIST.exists() else []
     found = {ladder.name: Board(RESULTS / ladder.name, ladder) for ladder in ladders}
     found |= {str(folder): Board(folder) for folder in folders}
-    return {name: board for name, board in found.items() if (board.folder / RESULT_FILE).exists()}
+    return {name: board for name, board in found.items() if board.file}
 
 
 def table_of(name: str, board: Board) -> dict[str, Any]:
     """A tournament's table: `agents` best first, with rating and time, and `cells`, the share of the row's agent.
 
-    In a `free_for_all` that is its share of what it and the column's agent won.
+    In a `free_for_all` that is its share of what it and the column's agent won. Of a `cooperative` game the table has
+    `labels` (names of options that differ), `columns` (numbers of players), and `rows` with the `spec` of an agent, the
+    options' `values`, and `cells`, the rate of games won, None where nothing was played.
 
     Raises:
         ValueError: the results are damaged, or none of the leaderboard's agents have met.
     """
-    return _table(name, board, (board.folder / RESULT_FILE).stat().st_mtime_ns)
+    file = board.folder / RESULT_FILE if board.file is None else board.file  # one that is gone says so itself
+    return _table(name, board, file, file.stat().st_mtime_ns)
 
 
 @lru_cache(32)
-def _table(name: str, board: Board, changed: int) -> dict[str, Any]:
+def _table(name: str, board: Board, file: Path, changed: int) -> dict[str, Any]:
+    return _win_rates(name, board, file) if file.name == WIN_FILE else _payoffs(name, board)
+
+
+def _win_rates(name: str, board: Board, file: Path) -> dict[str, Any]:
+    wins = CooperativeResults(file)
+    settings: dict[tuple[str, ...], dict[int, Variant]] = {}
+    played = [parse_variant(spec) for spec in dict.fromkeys(variant for _, variant in wins.returns)]
+    if len(games := {variant.game.name for variant in played}) > 1:
+        raise ValueError(f"{file} has results of several games, {listed(games)}: they make no table")
+    options = played[0].game.options if played else ()
+    labels = [label for label in options if len({variant.options[label] for variant in played}) > 1]
+    for variant in played:
+        values = tuple(variant.game.option(label).text(variant.options[label]) for label in labels)
+        settings.setdefault(values, {})[variant.num_players] = variant
+    columns = sorted({variant.num_players for variant in played})
+    return {
+        "name": name,
+        "title": board.title,
+        "cooperative": True,
+        "labels": labels,
+        "columns": [f"{n} player{'s' if n > 1 else ''}" for n in columns],
+        "rows": [
+            {
+                "spec": agent,
+                "values": values,
+                "cells": [_rate(wins, agent, found[n]) if n in found else None for n in columns],
+            }
+            for agent in dict.fromkeys(agent for agent, _ in wins.returns)
+            for values, found in settings.items()
+            if any(wins.rate(agent, variant) for variant in found.values())
+        ],
+    }
+
+
+def _rate(wins: CooperativeResults, agent: str, variant: Variant) -> dict[str, object] | None:
+    """A cell: the rate of games won, as text too, the number of games and how they ended."""
+    rate = wins.rate(agent, variant)
+    if rate is None:
+        return None
+    ends = ", ".join(f"{way.replace('_', ' ')} {n}" for way, n in wins.ways(agent, variant.spec).items())
+    return {"share": rate[0].mean, "text": str(rate[0]).strip(), "games": rate[1], "ends": ends}
+
+
+def _payoffs(name: str, board: Board) -> dict[str, Any]:
     results, found = _standings(board)
     cells: dict[str, dict[str, dict[str, object]]] = {}
     for (one, other), share in found.shares.items():

@@ -16,8 +16,8 @@ from experiments.action_gaps import ActionGaps
 from experiments.action_gaps import Config as ActionGapsConfig
 from experiments.benchmark.page import pages
 from experiments.common.provenance import RESULTS, ROOT
-from experiments.cooperative import CooperativeResults
 from experiments.distill_rollouts import load_positions
+from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.matchups import Results
 from experiments.search_variants import KeptSpecs
 from experiments.strong_play.play import Measured

@@ -39,8 +39,8 @@ from experiments.action_gaps import ActionGaps
 from experiments.action_gaps import Config as ActionGapsConfig
 from experiments.benchmark import page as speed_page
 from experiments.common.provenance import RESULTS
-from experiments.cooperative import CooperativeResults
 from experiments.distill_rollouts import load_positions
+from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.ladders import LIST, read_ladders
 from experiments.evaluation.matchups import Results
 from experiments.search_variants import KeptSpecs

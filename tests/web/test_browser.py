@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import time
 from pathlib import Path
@@ -238,6 +239,23 @@ def test_a_free_for_all_has_a_column_of_win_shares(server, wide):
     ):
         assert len(row) == len(head)
         assert row[2].split("%")[0].replace(".", "").isdigit()
+    assert not wide.errors()
+
+
+def test_a_cooperative_table_tells_intervals_at_a_click(server, wide):
+    wide.driver.get("about:blank")
+    wide.driver.get(f"{server.address}#/results")
+    wide.until("return document.querySelectorAll('#board-name option').length > 1")
+    wide.run(
+        "const names = document.getElementById('board-name');"
+        "names.value = arguments[0]; names.dispatchEvent(new Event('change'))",
+        "ladder-spirit",
+    )
+    wide.until("return document.querySelectorAll('.rates .cell').length > 27")
+    wide.run("document.querySelector('.rates .cell button').click()")
+    told = wide.run("return document.getElementById('games').textContent")
+    assert re.match(r"random, easy, 1 player: \d+\.\d% \[\d+\.\d%, \d+\.\d%\], 1,000 games", told)
+    wide.picture("cooperative")
     assert not wide.errors()
 
 

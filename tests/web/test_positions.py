@@ -3,17 +3,19 @@
 import json
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import pytest
 from rich.console import Console
 
-from experiments import tournament
+from experiments import cooperative, tournament
 from experiments.common.provenance import RESULTS
 from experiments.web import progress
 from experiments.web.progress import boards, game_of, games_of, table_of
@@ -251,17 +253,46 @@ def test_seeds_that_a_file_does_not_say_are_asked_for_in_vain(tmp_path):
 
 def test_tables_of_the_leaderboard_are_those_of_its_page():
     found = boards(())
-    assert {"ladder-2", "tenth-4", "second-2", "past-4"} <= set(found)
+    assert {"ladder-2", "tenth-4", "second-2", "past-4", "ladder-spirit", "spirit-4-normal"} <= set(found)
     page = (RESULTS.parents[1] / "LEADERBOARD.md").read_text(encoding="utf-8")
     for name, board in found.items():
         table = table_of(name, board)
         assert f"## {table['title']}" in page
         section = page.partition(f"## {table['title']}\n")[2].partition("\n## ")[0]
+        if "rows" in table:
+            for row in table["rows"]:
+                of_agent = section.partition(f"`{row['spec']}`")[2].partition("A cell again")[0]
+                cells = [cell["text"] if cell else "" for cell in row["cells"]]
+                assert f"| {' | '.join([*row['values'], *cells])} |" in of_agent
+            continue
         for agent in table["agents"]:
             row = next(line for line in section.splitlines() if f"| `{agent['spec']}` |" in line)
             assert agent["rating"] in row
             shares = [cell["text"] for cell in table["cells"].get(agent["spec"], {}).values()]
             assert table["free_for_all"] or table["par"] == 0.5 or all(share in row for share in shares)
+
+
+def test_games_won_together_are_shown_by_option_and_number_of_players(tmp_path):
+    """Of a folder as of the leaderboard; an agent that has played less has fewer rows and cells."""
+    config = cooperative.Config("samurai_spirit players=2", ("greedy", "random"), "difficulty", games=2, processes=1)
+    config.output = tmp_path / "rates"
+    cooperative.play(config, Console(quiet=True))
+    more = replace(config, agents=("greedy",), game="samurai_spirit players=3 difficulty=easy", vary=None)
+    cooperative.play(more, Console(quiet=True))
+    name = str(config.output)
+    table = table_of(name, boards((config.output,))[name])
+    assert (table["title"], table["labels"], table["columns"]) == (name, ["difficulty"], ["2 players", "3 players"])
+    levels = ["easy", "normal", "hard", "heroic"]
+    rows = [(row["spec"], *row["values"]) for row in table["rows"]]
+    assert rows == [(agent, level) for agent in ("greedy", "random") for level in levels]
+    assert [[bool(cell) for cell in row["cells"]] for row in table["rows"]] == [[True, True]] + [[True, False]] * 7
+    cell = table["rows"][0]["cells"][0]
+    assert cell["games"] == 2
+    assert sum(map(int, re.findall(r"\d+", cell["ends"]))) == 2
+    file = config.output / "wins.json"
+    file.write_text(file.read_text().replace('"greedy"', "5"))
+    with pytest.raises(ValueError, match=r"wins\.json is damaged"):
+        table_of(name, boards((config.output,))[name])
 
 
 def test_where_there_is_no_list_only_folders_are_shown(folders, monkeypatch, tmp_path):

@@ -36,7 +36,9 @@ export function progress(main) {
     games.replaceChildren();
     table.replaceChildren(el("p", { class: "faint" }, "Reading the results"));
     try {
-      draw(name, await call(`boards?name=${encodeURIComponent(name)}`, { signal: away.signal }));
+      const found = await call(`boards?name=${encodeURIComponent(name)}`, { signal: away.signal });
+      if (found.cooperative) drawRates(found);
+      else draw(name, found);
     } catch (error) {
       if (error.name !== "AbortError") tell(error.message);
     }
@@ -65,6 +67,37 @@ export function progress(main) {
     );
   }
 
+  // A cooperative game: what an agent on all seats won, a row for each value of an option that differs.
+  function drawRates(found) {
+    const head = el("tr", {}, ...["agent", ...found.labels, ...found.columns].map((text) => el("th", { scope: "col" }, text)));
+    const rows = found.rows.map((row, i) => {
+      const first = i === 0 || found.rows[i - 1].spec !== row.spec;
+      const alike = found.rows.filter((other) => other.spec === row.spec).length;
+      const agent = first ? [el("th", { scope: "rowgroup", rowspan: alike }, row.spec)] : [];
+      const values = row.values.map((value) => el("th", { scope: "row" }, value));
+      return el("tr", {}, ...agent, ...values, ...row.cells.map((entry, n) => rate(row, found.columns[n], entry)));
+    });
+    table.replaceChildren(
+      el("p", {}, `${found.title}. Games won with the agent on every seat. A click on a cell shows its interval and, where that was noted, how its games ended.`),
+      el("table", { class: "payoff rates" }, el("thead", {}, head), el("tbody", {}, ...rows)),
+    );
+  }
+
+  function rate(row, column, entry) {
+    if (!entry) return el("td", {}, "");
+    const title = `${[row.spec, ...row.values, column].join(", ")}: ${entry.text}, ${entry.games.toLocaleString()} games${entry.ends && ` (${entry.ends})`}`;
+    const showMore = () => games.replaceChildren(el("p", {}, title));
+    return shade(el("td", { class: "cell" }, el("button", { type: "button", class: "link", title, onclick: showMore }, `${Math.round(100 * entry.share)}%`)), entry.share, 0);
+  }
+
+  // From orange over white to blue, with par in the middle.
+  function shade(td, share, par) {
+    const high = share >= par;
+    td.style.setProperty("--depth", `${Math.round(55 * (high ? (share - par) / (1 - par) : (par - share) / par))}%`);
+    td.classList.add(high ? "above" : "below");
+    return td;
+  }
+
   const meaning = (found) =>
     found.free_for_all
       ? "Free-for-all. The row's share of the wins of row and column, in games of both; par is 50%."
@@ -76,13 +109,7 @@ export function progress(main) {
     const words = `${Math.round(100 * entry.share)}%`;
     const title = `${one} against ${other}: ${entry.text}, ${entry.deals} deals`;
     const inside = found.free_for_all ? el("span", { title }, words) : el("button", { type: "button", class: "link", title, onclick: () => behind(name, one, other) }, words);
-    const td = el("td", { class: "cell" }, inside);
-    // From orange over white to blue, with par in the middle.
-    const high = entry.share >= found.par;
-    const depth = high ? (entry.share - found.par) / (1 - found.par) : (found.par - entry.share) / found.par;
-    td.style.setProperty("--depth", `${Math.round(55 * depth)}%`);
-    td.classList.add(high ? "above" : "below");
-    return td;
+    return shade(el("td", { class: "cell" }, inside), entry.share, found.par);
   }
 
   async function behind(name, one, other) {

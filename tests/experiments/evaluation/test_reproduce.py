@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from experiments import cooperative, leaderboard, reproduce, tournament
+from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.ladders import read_ladders
 from experiments.reproduce import Config
 
@@ -77,7 +78,7 @@ def test_a_cell_of_a_table_of_win_rates(tmp_path):
     variant = next(iter(cooperative.variants(config).values())).spec
     assert sum(wins.ways("random", variant).values()) == 12
     assert wins.seconds("random", variant) > 0
-    kept = cooperative.CooperativeResults(tmp_path / "ladder-spirit" / "wins.json")
+    kept = CooperativeResults(tmp_path / "ladder-spirit" / "wins.json")
     assert kept.ways("random", variant) == wins.ways("random", variant)
     head, rows = cooperative.endings(config, kept, "random")
     assert head[0] == "players"
