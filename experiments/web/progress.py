@@ -113,17 +113,19 @@ def _win_rates(name: str, board: Board, file: Path) -> dict[str, Any]:
     wins = CooperativeResults(file)
     settings: dict[tuple[str, ...], dict[int, Variant]] = {}
     played = [parse_variant(spec) for spec in dict.fromkeys(variant for _, variant in wins.returns)]
-    if len(games := {variant.game.name for variant in played}) > 1:
-        raise ValueError(f"{file} has results of several games, {listed(games)}: they make no table")
-    options = played[0].game.options if played else ()
-    labels = [label for label in options if len({variant.options[label] for variant in played}) > 1]
+    games = {variant.game for variant in played}
+    if len(games) != 1:
+        names = listed(sorted(game.title for game in games)) or "none"
+        raise ValueError(f"{file} needs results of one game for a table and has those of {names}")
+    (game,) = games
+    labels = [label for label in game.options if len({variant.options[label] for variant in played}) > 1]
     for variant in played:
-        values = tuple(variant.game.option(label).text(variant.options[label]) for label in labels)
+        values = tuple(game.option(label).text(variant.options[label]) for label in labels)
         settings.setdefault(values, {})[variant.num_players] = variant
     columns = sorted({variant.num_players for variant in played})
     return {
         "name": name,
-        "title": board.title,
+        "title": board.ladder.title if board.ladder else game.title,
         "cooperative": True,
         "labels": labels,
         "columns": [f"{n} player{'s' if n > 1 else ''}" for n in columns],

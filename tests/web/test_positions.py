@@ -281,7 +281,11 @@ def test_games_won_together_are_shown_by_option_and_number_of_players(tmp_path):
     cooperative.play(more, Console(quiet=True))
     name = str(config.output)
     table = table_of(name, boards((config.output,))[name])
-    assert (table["title"], table["labels"], table["columns"]) == (name, ["difficulty"], ["2 players", "3 players"])
+    assert (table["title"], table["labels"], table["columns"]) == (
+        "Samurai Spirit",
+        ["difficulty"],
+        ["2 players", "3 players"],
+    )
     levels = ["easy", "normal", "hard", "heroic"]
     rows = [(row["spec"], *row["values"]) for row in table["rows"]]
     assert rows == [(agent, level) for agent in ("greedy", "random") for level in levels]
@@ -290,7 +294,11 @@ def test_games_won_together_are_shown_by_option_and_number_of_players(tmp_path):
     assert cell["games"] == 2
     assert sum(map(int, re.findall(r"\d+", cell["ends"]))) == 2
     file = config.output / "wins.json"
-    file.write_text(file.read_text().replace('"greedy"', "5"))
+    kept = file.read_text()
+    file.write_text('{"networks": {}, "returns": []}')
+    with pytest.raises(ValueError, match="needs results of one game for a table and has those of none"):
+        table_of(name, boards((config.output,))[name])
+    file.write_text(kept.replace('"greedy"', "5"))
     with pytest.raises(ValueError, match=r"wins\.json is damaged"):
         table_of(name, boards((config.output,))[name])
 
