@@ -26,7 +26,7 @@ from experiments.common.provenance import RESULTS, ROOT
 from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.evaluation import best_responses
-from experiments.evaluation.best_agents import best_agents
+from experiments.evaluation.best_agents import Board, best_agents
 from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.ladders import LIST, Ladder, read_ladders, results_of
 from experiments.evaluation.matches import Estimate
@@ -246,8 +246,9 @@ def best(folder: Path = RESULTS, file: Path = LIST) -> str:
             for agent, variant in wins.returns:
                 if rate := wins.rate(agent, parse_variant(variant)):
                     rates.setdefault(variant, {})[agent] = rate[0], wins.seconds(agent, variant)
-    boards = [found for ladder in ladders if (found := results_of(ladder, folder))]
-    return best_agents([(results, standing.agents) for results, standing in boards], rates)
+    found = [(ladder, results_of(ladder, folder)) for ladder in ladders]
+    boards = [Board(known[0], known[1].agents, ladder.chunk == 1) for ladder, known in found if known]
+    return best_agents(boards, rates)
 
 
 def write_pages(write: bool) -> list[str]:

@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 from agents.spec import parse_agent_spec
 from experiments.evaluation.matches import Estimate
@@ -16,22 +16,34 @@ DEFAULT = "mcts:1000"  # where nothing has been measured: it plays every game wi
 Row = dict[str, Any]
 
 
-def best_agents(
-    boards: Iterable[tuple[Results, Sequence[str]]], rates: Mapping[str, Mapping[str, tuple[Estimate, float | None]]]
-) -> str:
+class Board(NamedTuple):
+    """A tournament.
+
+    Attributes:
+        results: of its games.
+        agents: those that count.
+        alone: whether it decided in one deal at a time, as who asks `best` does; in several, a decision takes less.
+    """
+
+    results: Results
+    agents: Sequence[str]
+    alone: bool
+
+
+def best_agents(boards: Iterable[Board], rates: Mapping[str, Mapping[str, tuple[Estimate, float | None]]]) -> str:
     """Make the text of `agents/best.json`.
 
     Args:
-        boards: results of tournaments with the agents of each that count. The boards of a variant are rated together,
-            as one tournament: each measures what fits into its time, and some agents are on several.
+        boards: tournaments. Those of a variant are rated together, as one tournament: each measures what fits into its
+            time, and some agents are on several.
         rates: of cooperative games: win rate, and seconds of a decision, by spec of the variant and agent.
 
     Agents that cheat are left out, those that no games connect with the anchor, and those whose few games bound their
     rating on neither side.
     """
-    by_variant: dict[str, list[tuple[Results, Sequence[str]]]] = {}
-    for results, agents in boards:
-        by_variant.setdefault(results.variant, []).append((results, agents))
+    by_variant: dict[str, list[Board]] = {}
+    for board in boards:
+        by_variant.setdefault(board.results.variant, []).append(board)
     lists = {variant: _rated(found) for variant, found in by_variant.items()}
     for variant, by_agent in rates.items():
         lists[variant] = [
@@ -43,17 +55,18 @@ def best_agents(
     return json.dumps({"default": DEFAULT, "variants": ordered}, indent=1) + "\n"
 
 
-def _rated(boards: Sequence[tuple[Results, Sequence[str]]]) -> list[Row]:
+def _rated(boards: Sequence[Board]) -> list[Row]:
     """The agents of the boards of one variant."""
-    agents = sorted({agent for _, known in boards for agent in known}, key=lambda agent: (agent != ANCHOR, agent))
+    agents = sorted({agent for board in boards for agent in board.agents}, key=lambda agent: (agent != ANCHOR, agent))
     if ANCHOR not in agents:
         return []
-    table = standings(merged([results for results, _ in boards]), agents)
-    # Boards play several games at a time or one; who asks for `best` decides one at a time, which takes longest.
-    seconds: dict[str, float] = {}
-    for results, known in boards:
-        for agent, taken in decision_seconds(results, known).items():
-            seconds[agent] = max(taken, seconds.get(agent, 0.0))
+    table = standings(merged([board.results for board in boards]), agents)
+    times: dict[bool, dict[str, float]] = {False: {}, True: {}}
+    for board in boards:  # the least is what a decision takes where the machine does little else
+        known = times[board.alone]
+        for agent, taken in decision_seconds(board.results, board.agents).items():
+            known[agent] = min(taken, known.get(agent, taken))
+    seconds = times[False] | times[True]
     return [
         _row(agent, rating.tolist(), 1, seconds.get(agent))
         for agent, rating in table.ratings.items()

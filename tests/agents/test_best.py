@@ -9,7 +9,7 @@ from agents import best
 from agents.best import Best, Measured, best_spec, named, nearest_measured
 from agents.registry import make_agent
 from experiments import leaderboard
-from experiments.evaluation.best_agents import best_agents
+from experiments.evaluation.best_agents import Board, best_agents
 from experiments.evaluation.matches import Estimate
 from experiments.evaluation.matchups import Matchup, Results
 from samurai_env import GameBatch, find_game, game_names, make_variant, parse_variant
@@ -123,7 +123,7 @@ def test_boards_of_a_variant_are_rated_as_one(tmp_path):
     slow = board(
         tmp_path, {("mcts:9", "greedy"): (60, 20), ("mcts:99", "mcts:9"): (30, 10), ("alone", "alone"): (1, 1)}
     )
-    boards = [(fast, ["greedy", "mcts:9", "random"]), (slow, ["mcts:9", "mcts:99"])]
+    boards = [Board(fast, ["greedy", "mcts:9", "random"], False), Board(slow, ["mcts:9", "mcts:99"], True)]
     rows = {row["spec"]: row for row in json.loads(best_agents(boards, {}))["variants"][VARIANT.spec]}
     assert list(rows) == ["mcts:99", "mcts:9", "greedy", "random"]
     assert rows["greedy"]["strength"] == 0.0
@@ -137,9 +137,18 @@ def test_boards_of_a_variant_are_rated_as_one(tmp_path):
     assert alone == []  # nothing to compare with
 
 
+def test_times_are_those_of_one_deal_at_a_time_on_the_idlest_machine(tmp_path):
+    wins, known = {("greedy", "mcts:9"): (20, 60)}, ["greedy", "mcts:9"]
+    boards = [Board(board(tmp_path, wins, seconds=time), known, alone) for time, alone in ((0.1, False), (0.3, False))]
+    for more, expected in ([], 0.1), ([2.0], 2.0), ([2.0, 1.5, 1.9], 1.5):
+        found = [*boards, *(Board(board(tmp_path, wins, seconds=time), known, True) for time in more)]
+        rows = json.loads(best_agents(found, {}))["variants"][VARIANT.spec]
+        assert next(row["seconds"] for row in rows if row["spec"] == "greedy") == expected
+
+
 def test_agents_that_no_game_bounds_are_left_out(tmp_path):
     """Who has only beaten one that always loses may be as strong as you like, or as weak."""
     lost = {("greedy", "mcts:9"): (20, 60), ("random", "greedy"): (0, 9), ("mcts:99", "random"): (2, 0)}
     known = ["greedy", "mcts:9", "mcts:99", "random"]
-    rows = json.loads(best_agents([(board(tmp_path, lost), known)], {}))["variants"][VARIANT.spec]
+    rows = json.loads(best_agents([Board(board(tmp_path, lost), known, True)], {}))["variants"][VARIANT.spec]
     assert [row["spec"] for row in rows] == ["mcts:9", "greedy", "random"]
