@@ -217,7 +217,9 @@ def caption(config: Config, found: Standings) -> str:
     deals = span(list(found.deals.values()))
     text = f"{deals} deal{'' if deals == '1' else 's'} a matchup, each from {found.variant.num_players} seats"
     text = f"{text}; {config.rule}" if str(config.rule) else text
-    return f"{text}; no ratings: only one direction of each pair was played" if found.one_way else text
+    if found.one_way:
+        text += "; no ratings: each pair met one way round only (one agent among copies of the other)"
+    return text
 
 
 def show(config: Config, results: Results, console: Console) -> None:

@@ -22,12 +22,12 @@ class Board(NamedTuple):
     Attributes:
         results: of its games.
         agents: those that count.
-        alone: whether it decided in one deal at a time, as who asks `best` does; in several, a decision takes less.
+        one_deal_at_a_time: as who asks `best` decides; in several games at once, a decision takes less.
     """
 
     results: Results
     agents: Sequence[str]
-    alone: bool
+    one_deal_at_a_time: bool
 
 
 def best_agents(boards: Iterable[Board], rates: Mapping[str, Mapping[str, tuple[Estimate, float | None]]]) -> str:
@@ -63,7 +63,7 @@ def _rated(boards: Sequence[Board]) -> list[Row]:
     table = standings(merged([board.results for board in boards]), agents)
     times: dict[bool, dict[str, float]] = {False: {}, True: {}}
     for board in boards:  # the least is what a decision takes where the machine does little else
-        known = times[board.alone]
+        known = times[board.one_deal_at_a_time]
         for agent, taken in decision_seconds(board.results, board.agents).items():
             known[agent] = min(taken, known.get(agent, taken))
     seconds = times[False] | times[True]

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from agents.best import measured, nearest_measured
+from agents.spec import parse_agent_spec
 from experiments.common.markdown import variant_title
 from experiments.common.provenance import RESULTS
 from experiments.evaluation.cooperative_results import CooperativeResults
@@ -16,7 +17,7 @@ from experiments.evaluation.ladders import LIST, Ladder, read_ladders, results_o
 from experiments.evaluation.matchups import Matchup, Results
 from experiments.evaluation.standings import Standings, duration, rating_text, standings
 from samurai_env import Variant, parse_variant
-from samurai_env.core.texts import listed, one_line
+from samurai_env.core.texts import one_line
 from samurai_env.files.json_reader import read_json
 
 LARGEST = 2**23  # bytes of a network's card
@@ -94,8 +95,8 @@ def table_of(name: str, board: Board) -> dict[str, Any]:
     """A tournament's table: `agents` best first, with rating and time, and `cells`, the share of the row's agent.
 
     In a `free_for_all` that is its share of what it and the column's agent won. Of a `cooperative` game the table has
-    `labels` (names of options that differ), `columns` (numbers of players), and `rows` with the `spec` of an agent, the
-    options' `values`, and `cells`, the rate of games won, None where nothing was played.
+    `labels` (names of options that differ), `columns` (numbers of players), and `rows` with the `spec` of an agent,
+    whether it `cheats`, the options' `values`, and `cells`, the rate of games won, None where nothing was played.
 
     Raises:
         ValueError: the results are damaged, or none of the leaderboard's agents have met.
@@ -113,11 +114,11 @@ def _win_rates(name: str, board: Board, file: Path) -> dict[str, Any]:
     wins = CooperativeResults(file)
     settings: dict[tuple[str, ...], dict[int, Variant]] = {}
     played = [parse_variant(spec) for spec in dict.fromkeys(variant for _, variant in wins.returns)]
-    games = {variant.game for variant in played}
-    if len(games) != 1:
-        names = listed(sorted(game.title for game in games)) or "none"
-        raise ValueError(f"{file} needs results of one game for a table and has those of {names}")
-    (game,) = games
+    if not played:
+        raise ValueError(f"no games of {board.title} have been played yet")
+    game = played[0].game
+    if len({variant.game for variant in played}) > 1:
+        raise ValueError(f"{file} has results of several games: they make no table")
     labels = [label for label in game.options if len({variant.options[label] for variant in played}) > 1]
     for variant in played:
         values = tuple(game.option(label).text(variant.options[label]) for label in labels)
@@ -132,6 +133,7 @@ def _win_rates(name: str, board: Board, file: Path) -> dict[str, Any]:
         "rows": [
             {
                 "spec": agent,
+                "cheats": parse_agent_spec(agent).cheats,
                 "values": values,
                 "cells": [_rate(wins, agent, found[n]) if n in found else None for n in columns],
             }

@@ -137,7 +137,7 @@ def test_boards_of_a_variant_are_rated_as_one(tmp_path):
     assert alone == []  # nothing to compare with
 
 
-def test_times_are_those_of_one_deal_at_a_time_on_the_idlest_machine(tmp_path):
+def test_a_time_is_the_least_of_boards_that_play_one_deal_at_a_time(tmp_path):
     wins, known = {("greedy", "mcts:9"): (20, 60)}, ["greedy", "mcts:9"]
     boards = [Board(board(tmp_path, wins, seconds=time), known, alone) for time, alone in ((0.1, False), (0.3, False))]
     for more, expected in ([], 0.1), ([2.0], 2.0), ([2.0, 1.5, 1.9], 1.5):

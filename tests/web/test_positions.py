@@ -260,6 +260,9 @@ def test_tables_of_the_leaderboard_are_those_of_its_page():
         assert f"## {table['title']}" in page
         section = page.partition(f"## {table['title']}\n")[2].partition("\n## ")[0]
         if "rows" in table:
+            assert f"| {' | '.join([*table['labels'], *table['columns']])} |" in section
+            agents = {row["spec"] for row in table["rows"]}
+            assert agents == set(re.findall(r"^`(.+?)`.* games each:$", section, re.MULTILINE))
             for row in table["rows"]:
                 of_agent = section.partition(f"`{row['spec']}`")[2].partition("A cell again")[0]
                 cells = [cell["text"] if cell else "" for cell in row["cells"]]
@@ -296,7 +299,7 @@ def test_games_won_together_are_shown_by_option_and_number_of_players(tmp_path):
     file = config.output / "wins.json"
     kept = file.read_text()
     file.write_text('{"networks": {}, "returns": []}')
-    with pytest.raises(ValueError, match="needs results of one game for a table and has those of none"):
+    with pytest.raises(ValueError, match=r"no games of .* have been played yet"):
         table_of(name, boards((config.output,))[name])
     file.write_text(kept.replace('"greedy"', "5"))
     with pytest.raises(ValueError, match=r"wins\.json is damaged"):

@@ -70,16 +70,19 @@ export function progress(main) {
   // A cooperative game: what an agent on all seats won, a row for each value of an option that differs.
   function drawRates(found) {
     const head = el("tr", {}, ...["agent", ...found.labels, ...found.columns].map((text) => el("th", { scope: "col" }, text)));
-    const rows = found.rows.map((row, i) => {
-      const first = i === 0 || found.rows[i - 1].spec !== row.spec;
-      const alike = found.rows.filter((other) => other.spec === row.spec).length;
-      const agent = first ? [el("th", { scope: "rowgroup", rowspan: alike }, row.spec)] : [];
-      const values = row.values.map((value) => el("th", { scope: "row" }, value));
-      return el("tr", {}, ...agent, ...values, ...row.cells.map((entry, n) => rate(row, found.columns[n], entry)));
+    const groups = [...new Set(found.rows.map((row) => row.spec))].map((spec) => {
+      const alike = found.rows.filter((row) => row.spec === spec);
+      const name = alike[0].cheats ? `${spec} (sees all cards)` : spec;
+      const agent = el("th", { scope: alike.length > 1 ? "rowgroup" : "row", rowspan: alike.length }, name);
+      const lines = alike.map((row, i) => {
+        const values = row.values.map((value) => el("th", { scope: "row" }, value));
+        return el("tr", {}, i ? null : agent, ...values, ...row.cells.map((entry, n) => rate(row, found.columns[n], entry)));
+      });
+      return el("tbody", {}, ...lines);
     });
     table.replaceChildren(
       el("p", {}, `${found.title}. Games won with the agent on every seat. A click on a cell shows its interval and, where that was noted, how its games ended.`),
-      el("table", { class: "payoff rates" }, el("thead", {}, head), el("tbody", {}, ...rows)),
+      el("table", { class: "payoff rates" }, el("thead", {}, head), ...groups),
     );
   }
 
