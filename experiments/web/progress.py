@@ -74,10 +74,10 @@ class Board:
         return self.ladder.title if self.ladder else str(self.folder)
 
     @property
-    def file(self) -> Path | None:
-        """Its results; None if nothing has been played."""
-        files = (self.folder / name for name in (RESULT_FILE, WIN_FILE))
-        return next((file for file in files if file.exists()), None)
+    def file(self) -> Path:
+        """Its results, which need not be there."""
+        wins = self.folder / WIN_FILE
+        return wins if wins.exists() else self.folder / RESULT_FILE
 
 
 def boards(folders: tuple[Path, ...]) -> dict[str, Board]:
@@ -88,7 +88,7 @@ def boards(folders: tuple[Path, ...]) -> dict[str, Board]:
     ladders = [ladder for kind in read_ladders() for ladder in kind] if LIST.exists() else []
     found = {ladder.name: Board(RESULTS / ladder.name, ladder) for ladder in ladders}
     found |= {str(folder): Board(folder) for folder in folders}
-    return {name: board for name, board in found.items() if board.file}
+    return {name: board for name, board in found.items() if board.file.exists()}
 
 
 def table_of(name: str, board: Board) -> dict[str, Any]:
@@ -99,9 +99,9 @@ def table_of(name: str, board: Board) -> dict[str, Any]:
     whether it `cheats`, the options' `values`, and `cells`, the rate of games won, None where nothing was played.
 
     Raises:
-        ValueError: the results are damaged, or none of the leaderboard's agents have met.
+        ValueError: the results are damaged, or none of the leaderboard's agents have played.
     """
-    file = board.folder / RESULT_FILE if board.file is None else board.file  # one that is gone says so itself
+    file = board.file
     return _table(name, board, file, file.stat().st_mtime_ns)
 
 
@@ -117,8 +117,6 @@ def _win_rates(name: str, board: Board, file: Path) -> dict[str, Any]:
     if not played:
         raise ValueError(f"no games of {board.title} have been played yet")
     game = played[0].game
-    if len({variant.game for variant in played}) > 1:
-        raise ValueError(f"{file} has results of several games: they make no table")
     labels = [label for label in game.options if len({variant.options[label] for variant in played}) > 1]
     for variant in played:
         values = tuple(game.option(label).text(variant.options[label]) for label in labels)
@@ -199,6 +197,8 @@ def games_of(folder: Path, one: str, other: str) -> list[dict[str, float]]:
     Raises:
         ValueError: these two have not met.
     """
+    if not (folder / RESULT_FILE).exists():
+        raise ValueError("no agents have met there")  # those of a cooperative game do not
     results = Results(folder / RESULT_FILE)
     turned = (one, other) not in results.matchups or not results.matchups[one, other].deals
     pair = (other, one) if turned else (one, other)

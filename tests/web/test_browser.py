@@ -220,15 +220,20 @@ def test_results_are_shown_and_games_played_again(server, wide):
     assert not wide.errors()
 
 
-def test_a_free_for_all_has_a_column_of_win_shares(server, wide):
-    wide.driver.get("about:blank")
-    wide.driver.get(f"{server.address}#/results")
-    wide.until("return document.querySelectorAll('#board-name option').length > 1")
-    wide.run(
+def choose_tournament(page, server, name):
+    """Open the results and choose a table."""
+    page.driver.get("about:blank")
+    page.driver.get(f"{server.address}#/results")
+    page.until("return document.querySelectorAll('#board-name option').length > 1")
+    page.run(
         "const names = document.getElementById('board-name');"
         "names.value = arguments[0]; names.dispatchEvent(new Event('change'))",
-        "tenth-4",
+        name,
     )
+
+
+def test_a_free_for_all_has_a_column_of_win_shares(server, wide):
+    choose_tournament(wide, server, "tenth-4")
     wide.until("return document.getElementById('payoff').textContent.includes('Free-for-all')")
     wide.picture("free-for-all")
     head = wide.run("return [...document.querySelectorAll('.payoff thead th')].map((one) => one.textContent)")
@@ -243,14 +248,7 @@ def test_a_free_for_all_has_a_column_of_win_shares(server, wide):
 
 
 def test_a_cooperative_table_tells_intervals_at_a_click(server, wide):
-    wide.driver.get("about:blank")
-    wide.driver.get(f"{server.address}#/results")
-    wide.until("return document.querySelectorAll('#board-name option').length > 1")
-    wide.run(
-        "const names = document.getElementById('board-name');"
-        "names.value = arguments[0]; names.dispatchEvent(new Event('change'))",
-        "ladder-spirit",
-    )
+    choose_tournament(wide, server, "ladder-spirit")
     wide.until("return document.querySelectorAll('.rates .cell').length > 27")
     wide.run("document.querySelector('.rates .cell button').click()")
     told = wide.run("return document.getElementById('games').textContent")

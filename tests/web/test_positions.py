@@ -295,6 +295,8 @@ def test_games_won_together_are_shown_by_option_and_number_of_players(tmp_path):
     assert [[bool(cell) for cell in row["cells"]] for row in table["rows"]] == [[True, True]] + [[True, False]] * 7
     cell = table["rows"][0]["cells"][0]
     assert cell["games"] == 2
+    with pytest.raises(ValueError, match="no agents have met there"):
+        games_of(config.output, "greedy", "random")
     assert sum(map(int, re.findall(r"\d+", cell["ends"]))) == 2
     file = config.output / "wins.json"
     kept = file.read_text()
