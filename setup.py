@@ -25,7 +25,7 @@ LEFT_OUT = (
         "weights/outside",
         "experiments/strong_play",
         "experiments/bench.py",
-        "experiments/leaderboard.py",
+        "experiments/leaderboard",
         "experiments/training/recipe.py",
     ),
     *("experiments/leaderboard.toml", "experiments/action_gaps.py"),

@@ -5,6 +5,7 @@
 
 import math
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -86,11 +87,17 @@ def best_spec(variant: Variant, seconds: float = SECONDS) -> str:
     if found != variant.spec:
         notice(f"best {name}", f"best is the strongest agent measured for {found}")
     agents = measured().variants[found]
-    timed = [agent for agent in agents if agent.seconds is not None and agent.seconds <= TOLERANCE * seconds]
-    if not timed and all(agent.seconds is None for agent in agents):
+    untimed = all(agent.seconds is None for agent in agents)
+    if untimed:
         notice(f"best {name} time", f"no times have been measured for {name}; best keeps to none")
-        timed = agents
-    return max(timed, key=_strength).spec if timed else "greedy"
+    chosen = max(agents, key=_strength, default=None) if untimed else strongest(agents, seconds)
+    return chosen.spec if chosen else "greedy"
+
+
+def strongest(agents: Iterable[Measured], seconds: float) -> Measured | None:
+    """The strongest of some agents that decides in this time; None if none is so fast or no time was measured."""
+    fast = [agent for agent in agents if agent.seconds is not None and agent.seconds <= TOLERANCE * seconds]
+    return max(fast, key=_strength, default=None)
 
 
 def nearest_measured(variant: Variant) -> str | None:

@@ -14,7 +14,7 @@ import numpy as np
 import tyro
 from rich.console import Console
 
-from experiments import cooperative, leaderboard, tournament
+from experiments import cooperative, tournament
 from experiments.common.cli import run_program
 from experiments.common.provenance import RESULTS
 from experiments.common.ranges import check_ranges
@@ -23,6 +23,7 @@ from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.ladders import Ladder, read_ladders
 from experiments.evaluation.matches import estimate
 from experiments.evaluation.matchups import Lineup, Results
+from experiments.leaderboard.configs import tournament_config
 from samurai_env import parse_variant
 
 
@@ -50,7 +51,7 @@ def rated(config: Config, ladder: Ladder, console: Console, folder: Path) -> str
         raise ValueError(f"{ladder.name} has no cell of {config.agent} and {', '.join(config.others)}")
     before = kept.matchups[lineup].shares(len(kept.matchups[lineup].deals))
     again = replace(
-        leaderboard.tournament_config(ladder, folder, True),
+        tournament_config(ladder, folder, True),
         agents=lineup,
         deals=len(before),
         width=None,

@@ -35,6 +35,11 @@ def fill(page: str, parts: Mapping[str, str]) -> str:
     return page
 
 
+def anchor(heading: str) -> str:
+    """The anchor of a heading, as GitHub makes it of text without links."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A Markdown table; numbers stand to the right."""
     right = [all(type(row[i]) in (int, float) for row in rows) for i in range(len(header))]

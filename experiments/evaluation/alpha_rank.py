@@ -4,7 +4,11 @@ Ratings put agents on one line and so hide cycles; alpha-rank shows them. In a p
 copy of another appears and takes over or dies out, more probably the better it does at a common table. The share of
 time that the population consists of an agent is its mass: all of it for an agent that beats every other, a third each
 for rock, paper and scissors.
+
+`shortest_cycle` names a cycle, if there is one.
 """
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -66,3 +70,23 @@ def alpha_rank(shares: np.ndarray, players: int) -> np.ndarray:
             if new != old:
                 chain[old, new] = fixation(advantage[new, old], -advantage[old, new])
     return stationary(chain)
+
+
+def shortest_cycle(beats: Mapping[str, Sequence[str]]) -> list[str]:
+    """The shortest cycle of agents that each beat the next, and the last the first; empty if there is none.
+
+    Args:
+        beats: by agent: those that it beats.
+    """
+    cycles = []
+    for first in beats:
+        paths = {first: [first]}  # the shortest to each agent that it reaches
+        for agent in (queue := [first]):
+            if first in beats[agent]:
+                cycles.append(paths[agent])
+                break
+            for beaten in beats[agent]:
+                if beaten not in paths:
+                    paths[beaten] = [*paths[agent], beaten]
+                    queue.append(beaten)
+    return min(cycles, key=len, default=[])

@@ -13,13 +13,13 @@ from samurai_env.files.json_reader import read_json
 
 FOLDER = "best-response"  # in experiments/results; a folder for each target
 FILE = "best_response.json"
-ABOUT = """## Best responses
-
-What somebody wins who knows the agent and does nothing but exploit it, playing one seat against copies of it: PPO with
-up to three seeds, started from the agent's own network if it is one, and search. The best response wins at least as
-much as each of them. The best of several is a little too high, since it was chosen on the deals that measure it; the
-shares after half of the decisions are points of learning curves, of 100 other deals. On a small game, where it is
-known, exploiters stay below it (`tests/mini/test_mini_game.py`)."""
+TITLE = "Best responses"
+ABOUT = """\
+What somebody wins who knows the agent and does nothing but exploit it, playing one seat against copies of it: PPO
+with up to three seeds, started from the agent's own network if it is one, and search. The best response wins at least
+as much as each of them. The best of several is a little too high, since it was chosen on the deals that measure it;
+the shares after half of the decisions are points of learning curves, of 100 other deals. On a small game, where it is
+known, no exploiter is found to win more (`tests/mini/test_mini_game.py`)."""
 HEAD = ["game", "agent", "par", "best exploiter", "PPO, by seed", "after half of them", "search", "decisions", "deals"]
 
 

@@ -33,6 +33,7 @@ class Ladder:
         winner: a matchup ends once it is known who wins more than par (ratings only).
         vary: cooperative games: an option of which every value is played.
         about: what is special about the table, for its title.
+        note: more of that, for the text below it.
         chunk: deals that a worker plays at a time (ratings only).
         first_deal: number of the first deal, for agents that were tuned on earlier ones (ratings only).
         mirror: whether agents also play themselves (ratings only).
@@ -51,6 +52,7 @@ class Ladder:
     winner: bool = False
     vary: str | None = None
     about: str = ""
+    note: str = ""
     chunk: int = 5
     first_deal: int = 0
     mirror: bool = True

@@ -48,6 +48,15 @@ class Standings:
         met = {pair for pair in self.shares if pair[0] != pair[1]}
         return self.variant.num_players > 2 and bool(met) and not any(pair[::-1] in met for pair in met)
 
+    def beaten(self) -> dict[str, list[str]]:
+        """By agent: those that it is sure to beat, by the interval, and that do not beat it the other way round."""
+        par = 0.5 if self.wins else 1 / self.variant.num_players
+        sure = {pair for pair, share in self.shares.items() if share.low > par}
+        return {
+            agent: [other for other in self.agents if (agent, other) in sure and (other, agent) not in sure]
+            for agent in self.agents
+        }
+
     def head(self, columns: Sequence[str]) -> list[str]:
         """The names of what `row` tells."""
         return [
@@ -57,7 +66,7 @@ class Standings:
             *(["win share"] if self.wins else []),
             *columns,
             "deals",
-            "a decision",
+            "CPU time",
         ]
 
     def row(self, agent: str, columns: Sequence[str]) -> list[str]:

@@ -8,10 +8,10 @@ import pytest
 from agents import best
 from agents.best import Best, Measured, best_spec, named, nearest_measured
 from agents.registry import make_agent
-from experiments import leaderboard
-from experiments.evaluation.best_agents import Board, best_agents
 from experiments.evaluation.matches import Estimate
 from experiments.evaluation.matchups import Matchup, Results
+from experiments.leaderboard.best_agents import Table, best_agents
+from experiments.leaderboard.best_agents import best as best_text
 from samurai_env import GameBatch, find_game, game_names, make_variant, parse_variant
 from samurai_env.core.notices import QUIET
 
@@ -97,7 +97,7 @@ def test_it_plays():
 
 
 def test_the_file_is_what_the_leaderboard_says():
-    assert best.FILE.read_text(encoding="utf-8") == leaderboard.best()
+    assert best.FILE.read_text(encoding="utf-8") == best_text()
 
 
 def test_agents_that_cheat_are_left_out():
@@ -123,7 +123,7 @@ def test_boards_of_a_variant_are_rated_as_one(tmp_path):
     slow = board(
         tmp_path, {("mcts:9", "greedy"): (60, 20), ("mcts:99", "mcts:9"): (30, 10), ("alone", "alone"): (1, 1)}
     )
-    boards = [Board(fast, ["greedy", "mcts:9", "random"], False), Board(slow, ["mcts:9", "mcts:99"], True)]
+    boards = [Table(fast, ["greedy", "mcts:9", "random"], False), Table(slow, ["mcts:9", "mcts:99"], True)]
     rows = {row["spec"]: row for row in json.loads(best_agents(boards, {}))["variants"][VARIANT.spec]}
     assert list(rows) == ["mcts:99", "mcts:9", "greedy", "random"]
     assert rows["greedy"]["strength"] == 0.0
@@ -139,9 +139,9 @@ def test_boards_of_a_variant_are_rated_as_one(tmp_path):
 
 def test_a_time_is_the_least_of_boards_that_play_one_deal_at_a_time(tmp_path):
     wins, known = {("greedy", "mcts:9"): (20, 60)}, ["greedy", "mcts:9"]
-    boards = [Board(board(tmp_path, wins, seconds=time), known, alone) for time, alone in ((0.1, False), (0.3, False))]
+    boards = [Table(board(tmp_path, wins, seconds=time), known, alone) for time, alone in ((0.1, False), (0.3, False))]
     for more, expected in ([], 0.1), ([2.0], 2.0), ([2.0, 1.5, 1.9], 1.5):
-        found = [*boards, *(Board(board(tmp_path, wins, seconds=time), known, True) for time in more)]
+        found = [*boards, *(Table(board(tmp_path, wins, seconds=time), known, True) for time in more)]
         rows = json.loads(best_agents(found, {}))["variants"][VARIANT.spec]
         assert next(row["seconds"] for row in rows if row["spec"] == "greedy") == expected
 
@@ -150,5 +150,5 @@ def test_agents_that_no_game_bounds_are_left_out(tmp_path):
     """Who has only beaten one that always loses may be as strong as you like, or as weak."""
     lost = {("greedy", "mcts:9"): (20, 60), ("random", "greedy"): (0, 9), ("mcts:99", "random"): (2, 0)}
     known = ["greedy", "mcts:9", "mcts:99", "random"]
-    rows = json.loads(best_agents([Board(board(tmp_path, lost), known, True)], {}))["variants"][VARIANT.spec]
+    rows = json.loads(best_agents([Table(board(tmp_path, lost), known, True)], {}))["variants"][VARIANT.spec]
     assert [row["spec"] for row in rows] == ["mcts:9", "greedy", "random"]

@@ -18,12 +18,13 @@ from rich.console import Console
 
 import samurai_env
 from docs.generate import architecture, tables
-from experiments import leaderboard, train_ppo
+from experiments import train_ppo
 from experiments.benchmark import page as speed_page
 from experiments.benchmark.timing import Figure
 from experiments.clients import page as clients_page
 from experiments.common import markdown
 from experiments.common.markdown import fill, refresh, table
+from experiments.leaderboard.page import readme_part
 from samurai_env.games.card.rules import card_lists
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,7 +110,7 @@ def test_the_tables_follow_the_code() -> None:
 def test_the_tables_of_results_follow_the_results() -> None:
     assert refresh(speed_page.pages(), write=False) == [], "run: python -m experiments.benchmark.tables"
     assert refresh(clients_page.pages(), write=False) == [], "run: python -m experiments.clients.page"
-    assert refresh(leaderboard.readme_part(), write=False) == [], "run: python -m experiments.leaderboard --no-play"
+    assert refresh(readme_part(), write=False) == [], "run: python -m experiments.leaderboard --no-play"
 
 
 def test_the_picture_of_the_rooms_follows_the_code() -> None:
@@ -120,7 +121,7 @@ def test_the_picture_of_the_rooms_follows_the_code() -> None:
 
 def test_no_generated_part_is_forgotten() -> None:
     marked = {(name, mark) for name, text in TEXTS.items() for mark in re.findall(r"<!-- ([\w-]+) -->", text)}
-    made_by = (tables.pages, speed_page.pages, leaderboard.readme_part, architecture.pages, clients_page.pages)
+    made_by = (tables.pages, speed_page.pages, readme_part, architecture.pages, clients_page.pages)
     sources = [pages() for pages in made_by]
     made = [(page, part) for source in sources for page, parts in source.items() for part in parts]
     assert marked == set(made)

@@ -237,7 +237,7 @@ def test_a_free_for_all_has_a_column_of_win_shares(server, wide):
     wide.until("return document.getElementById('payoff').textContent.includes('Free-for-all')")
     wide.picture("free-for-all")
     head = wide.run("return [...document.querySelectorAll('.payoff thead th')].map((one) => one.textContent)")
-    assert head == ["agent", "rating", "win share", "a decision", "1", "2", "3", "4"]
+    assert head == ["agent", "rating", "win share", "CPU time", "1", "2", "3", "4"]
     for row in wide.run(
         "return [...document.querySelectorAll('.payoff tbody tr')]"
         ".map((one) => [...one.children].map((cell) => cell.textContent))"

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from experiments import cooperative, tournament
 from experiments.common.provenance import RESULTS
+from experiments.leaderboard.short_names import table_names
 from experiments.web import progress
 from experiments.web.progress import boards, game_of, games_of, table_of
 from experiments.web.table import Table
@@ -196,7 +197,7 @@ def test_a_cell_of_a_table_leads_to_its_games(server, folders):
     name = str(folders[0])
     offered = {board["name"]: board["title"] for board in server.call("boards")["boards"]}
     assert offered[name] == name
-    assert offered["tenth-2"] == "Samurai, 2 players: a tenth of a second a decision"
+    assert offered["tenth-2"] == "Samurai, 2 players: a tenth of a second"
     table = server.call(f"boards?name={name}")
     assert [agent["spec"] for agent in table["agents"]] == ["greedy", "random"]
     assert table["cells"]["greedy"]["random"]["share"] == pytest.approx(0.75)
@@ -257,8 +258,8 @@ def test_tables_of_the_leaderboard_are_those_of_its_page():
     page = (RESULTS.parents[1] / "LEADERBOARD.md").read_text(encoding="utf-8")
     for name, board in found.items():
         table = table_of(name, board)
-        assert f"## {table['title']}" in page
-        section = page.partition(f"## {table['title']}\n")[2].partition("\n## ")[0]
+        section = page.partition(f"\n### {table['title']}\n")[2].partition("\n##")[0]
+        assert section
         if "rows" in table:
             assert f"| {' | '.join([*table['labels'], *table['columns']])} |" in section
             agents = {row["spec"] for row in table["rows"]}
@@ -268,8 +269,9 @@ def test_tables_of_the_leaderboard_are_those_of_its_page():
                 cells = [cell["text"] if cell else "" for cell in row["cells"]]
                 assert f"| {' | '.join([*row['values'], *cells])} |" in of_agent
             continue
+        names = table_names([agent["spec"] for agent in table["agents"]])
         for agent in table["agents"]:
-            row = next(line for line in section.splitlines() if f"| `{agent['spec']}` |" in line)
+            row = next(line for line in section.splitlines() if f"| {names[agent['spec']]} |" in line)
             assert agent["rating"] in row
             shares = [cell["text"] for cell in table["cells"].get(agent["spec"], {}).values()]
             assert table["free_for_all"] or table["par"] == 0.5 or all(share in row for share in shares)

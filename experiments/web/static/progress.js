@@ -48,7 +48,7 @@ export function progress(main) {
     const specs = found.agents.map((agent) => agent.spec);
     const wins = found.free_for_all ? ["win share"] : [];
     const ratings = found.agents.some((agent) => agent.rating) ? ["rating"] : [];
-    const asides = [...ratings, ...wins, "a decision"];
+    const asides = [...ratings, ...wins, "CPU time"];
     const head = el("tr", {}, ...["agent", ...asides, ...specs.map((_, i) => `${i + 1}`)].map((text, i) => el("th", { scope: "col", class: i >= 1 && i <= asides.length ? "aside" : null }, text)));
     const rows = found.agents.map((agent, i) =>
       el(

@@ -14,13 +14,13 @@ from typing import get_type_hints
 import pytest
 
 from agents.settings import Range
-from experiments import leaderboard
 from experiments.common.cli import run_program
 from experiments.common.ranges import check_ranges
+from experiments.leaderboard.page import page
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = [
-    *("action_gaps", "bench", "cooperative", "distill_rollouts", "leaderboard", "search_variants", "tournament"),
+    *("action_gaps", "bench", "cooperative", "distill_rollouts", "leaderboard.play", "search_variants", "tournament"),
     *("training.config", "watch"),
 ]
 CHECKED_ELSEWHERE = {"seed"}  # of a single deal
@@ -83,9 +83,9 @@ def test_a_missing_file_is_named_first(tmp_path, monkeypatch):
 
 
 def test_the_leaderboard_is_the_same_from_every_folder(tmp_path, monkeypatch):
-    here = leaderboard.page()
+    here = page()
     monkeypatch.chdir(tmp_path)
-    assert leaderboard.page() == here
+    assert page() == here
     assert re.search("experiments.reproduce ladder-2 ", here)
 
 

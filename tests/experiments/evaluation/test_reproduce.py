@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from experiments import cooperative, leaderboard, reproduce, tournament
+from experiments import cooperative, reproduce, tournament
 from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.ladders import read_ladders
+from experiments.leaderboard.configs import tournament_config
 from experiments.reproduce import Config
 
 QUIET = Console(quiet=True)
@@ -25,7 +26,7 @@ def again(folder, **changes):
 def test_a_cell_of_a_table_of_ratings(tmp_path):
     board = next(board for board in read_ladders()[0] if board.name == "ladder-2")
     played = replace(
-        leaderboard.tournament_config(board, tmp_path, False),
+        tournament_config(board, tmp_path, False),
         agents=("random", "greedy"),
         deals=3,
         output=tmp_path / "ladder-2",
@@ -51,7 +52,7 @@ def test_a_cell_of_a_free_for_all(tmp_path):
     board = next(board for board in read_ladders()[0] if board.name == "tenth-3")
     agents = ("random", "greedy", "untrained", "flat_mc:1")
     played = replace(
-        leaderboard.tournament_config(board, tmp_path, True),
+        tournament_config(board, tmp_path, True),
         agents=agents,
         deals=3,
         output=tmp_path / "tenth-3",

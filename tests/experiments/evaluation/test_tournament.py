@@ -1,4 +1,4 @@
-"""Tournaments and the leaderboard made of them, in small."""
+"""Tournaments, in small."""
 
 import json
 import re
@@ -12,12 +12,11 @@ import pytest
 from rich.console import Console
 
 from agents.spec import split_agent_specs
-from experiments import leaderboard, tournament
+from experiments import tournament
 from experiments.common.cli import run_program
 from experiments.common.interrupts import Interrupt
 from experiments.common.provenance import ROOT
 from experiments.evaluation import matches
-from experiments.evaluation.ladders import Ladder, read_ladders
 from experiments.evaluation.matches import Timed
 from experiments.evaluation.matchups import Chunk, Matchup, Results
 from experiments.evaluation.standings import standings
@@ -371,170 +370,6 @@ def test_a_free_for_all_that_there_is_not(tmp_path, changes, words):
     with pytest.raises(ValueError, match=words):
         tournament.prepare(tournament.Config(free_for_all=True, **{**settings, **changes}))
     assert not (tmp_path / "results.json").exists()
-
-
-# --- Leaderboard ---
-
-SMALL = """
-[[ladder]]
-name = "ladder-small"
-readme = true
-game = "samurai players=2"
-agents = ["random", "greedy"]
-slow = ["mcts:5"]
-deals = 3
-full_deals = 4
-
-[[ladder]]
-name = "long"
-about = "long thought"
-game = "samurai players=2"
-agents = []
-slow = ["greedy", "mcts:7"]
-deals = 1
-full_deals = 2
-chunk = 1
-
-[[ladder]]
-name = "all-3"
-game = "samurai players=3"
-agents = ["random", "greedy", "flat_mc:1"]
-free_for_all = true
-deals = 2
-full_deals = 2
-
-[[cooperative]]
-name = "ladder-team"
-game = "samurai_spirit players=1"
-vary = "difficulty"
-agents = ["random"]
-deals = 2
-full_deals = 3
-"""
-
-
-@pytest.mark.slow
-def test_the_leaderboard_is_played_and_written(tmp_path):
-    file = tmp_path / "list.toml"
-    file.write_text(SMALL)
-    assert leaderboard.page(tmp_path, file).rstrip().endswith(leaderboard.NOTHING)
-    assert leaderboard.in_short(tmp_path, file) == leaderboard.NOTHING
-    leaderboard.play(leaderboard.Config(only=("ladder-small",)), QUIET, tmp_path, file)
-    page = leaderboard.page(tmp_path, file)
-    assert "## Samurai, 2 players" in page
-    assert "|  | agent | rating | alpha-rank | 1 | 2 | deals | a decision |" in page
-    assert "experiments.reproduce ladder-small greedy random" in page
-    assert "Spirit" not in page
-    leaderboard.play(leaderboard.Config(only=("long",)), QUIET, tmp_path, file)
-    assert leaderboard.page(tmp_path, file) == page  # nothing of it is in the short form
-    leaderboard.play(leaderboard.Config(only=("all-3",), processes=1), QUIET, tmp_path, file)
-    page = leaderboard.page(tmp_path, file)
-    assert "A free-for-all: 3 different agents in each game" in page
-    assert "|  | agent | rating | win share | 1 | 2 | 3 | deals | a decision |" in page
-    assert re.search(r"experiments.reproduce all-3 random greedy flat_mc:1\n", page)
-    few = tmp_path / "few.toml"  # agents that are listed no more are in no command
-    few.write_text(SMALL.replace('"greedy", "flat_mc:1"]', '"greedy"]'))
-    assert "flat_mc:1" not in leaderboard.page(tmp_path, few)
-    leaderboard.play(leaderboard.Config(full=True), QUIET, tmp_path, file)
-    page = leaderboard.page(tmp_path, file)
-    assert "`mcts:5`" in page
-    assert "## Samurai, 2 players: long thought\n" in page
-    assert "long thought" not in leaderboard.in_short(tmp_path, file)
-    assert "experiments.reproduce" in page
-    assert "`random`, 3 games each:" in page
-    assert "| heroic |" in page
-    # The short form takes nothing away.
-    leaderboard.play(leaderboard.Config(), QUIET, tmp_path, file)
-    assert "`mcts:5`" in leaderboard.page(tmp_path, file)
-    short = leaderboard.in_short(tmp_path, file)
-    assert "| game | agent | rating | win share against `greedy` | a decision |" in short
-    assert "| Samurai, 2 players | `greedy` | 0 |" in short and "`random`" not in short
-    # A table whose agents have not met yet is left out.
-    file.write_text(SMALL.replace('"mcts:7"', '"mcts:8"'))
-    assert "long thought" not in leaderboard.page(tmp_path, file)
-
-
-def test_a_table_of_one_direction_says_so_and_has_no_ratings(tmp_path):
-    """One among copies of another alone: with both directions, or with two players, there are ratings."""
-    for players, lineups, one_way in (
-        (3, [("greedy", "random")], True),
-        (3, [("greedy", "random"), ("random", "greedy")], False),
-        (2, [("greedy", "random")], False),
-    ):
-        folder = tmp_path / f"{players}-{len(lineups)}"
-        ladder = Ladder("one", f"samurai players={players}", ("greedy", "random"), 1, 1)
-        results = Results(folder / "one" / "results.json", ladder.game)
-        for lineup in lineups:
-            results.matchups[lineup] = Matchup({0: [1.0] * players}, [1.0, 1.0], [9, 9], ["abc"], ["here"])
-        results.write("command")
-        part = leaderboard.ladder_part(ladder, folder)
-        assert ("Only this direction was played" in part) == one_way
-        assert ("rating" not in part.partition("- Code")[0]) == one_way
-        config = tournament.Config(ladder.agents, ladder.game)
-        assert ("no ratings" in tournament.caption(config, standings(results, ladder.agents))) == one_way
-        short = f"""[[ladder]]
-name = "one"
-readme = true
-game = "samurai players={players}"
-agents = ["greedy", "random"]
-deals = 1
-full_deals = 1
-"""
-        (folder / "list.toml").write_text(short)
-        row = leaderboard.in_short(folder, folder / "list.toml").splitlines()[-1]
-        assert ("`greedy` |  |" in row) == one_way, row
-
-
-def test_what_a_table_does_not_say_is_what_tournaments_do():
-    table = Ladder("one", "samurai", ("greedy",), 1, 1)
-    for name in ("chunk", "first_deal", "mirror", "free_for_all", "width", "winner"):
-        assert getattr(table, name) == getattr(tournament.Config, name)
-
-
-def test_files_of_an_agent_are_named_as_one():
-    assert leaderboard._files_of("ppo:weights/samurai-2") == "File of `ppo:weights/samurai-2`"
-    both = "puct:9,net=weights/samurai-2,value=weights/leaf_values/samurai-2"
-    assert leaderboard._files_of(both) == f"The 2 files of `{both}`, joined"
-
-
-def test_a_table_that_needs_a_missing_module_is_left_out(tmp_path, capsys):
-    file = tmp_path / "list.toml"
-    file.write_text(SMALL.replace("deals = 3\n", 'deals = 3\nneeds = "no_such_module"\n', 1))
-    leaderboard.play(leaderboard.Config(only=("ladder-small",)), Console(), tmp_path, file)
-    assert capsys.readouterr().out == "ladder-small: left out, since no_such_module is not installed\n"
-    assert not (tmp_path / "ladder-small").exists()
-
-
-def test_a_wrong_list_of_tables_is_refused(tmp_path):
-    file = tmp_path / "list.toml"
-    for text, problem in {
-        "[[": "is damaged",
-        "[[bord]]\nname = 'x'": r"\[\[bord\]\]",
-        SMALL.replace("slow", "slwo"): "no setting 'slwo'",
-        SMALL.replace("deals = 3\n", "deals = 3\nplayers = 2\n"): "part of game, as in 'samurai players=4",
-        SMALL.replace("full_deals = 4\n", ""): "ladder-small is wrong: .*missing required field `full_deals`",
-    }.items():
-        file.write_text(text)
-        with pytest.raises(ValueError, match=problem):
-            read_ladders(file)
-    file.write_text(SMALL)
-    with pytest.raises(ValueError, match="no table 'ladder'; the tables are ladder-small, long, all-3, ladder-team"):
-        leaderboard.play(leaderboard.Config(only=("ladder",)), QUIET, tmp_path, file)
-
-
-def test_the_tables_of_the_project_can_be_played():
-    boards, teams = read_ladders()
-    with_anchor = [board for board in boards if "greedy" in (*board.agents, *board.slow)]
-    for board in boards:
-        # What `best` chooses from is rated by all tables of a game, of which one agent at least is rated elsewhere.
-        known = {agent for other in with_anchor if other.game == board.game for agent in (*other.agents, *other.slow)}
-        assert set(leaderboard.CONTROLS) <= set(board.agents) or (not board.agents and known & set(board.slow))
-        assert parse_variant(board.game)
-    assert teams
-
-
-def test_the_leaderboard_follows_the_results():
-    assert leaderboard.write_pages(write=False) == [], "run: python -m experiments.leaderboard --no-play"
 
 
 def test_what_is_written_on_the_way_holds_no_deals_beyond_the_end(tmp_path, monkeypatch):

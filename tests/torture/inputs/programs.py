@@ -23,8 +23,9 @@ from safetensors.torch import load_file
 
 from agents.networks.cards import read_card
 from agents.networks.files import load_network
-from experiments import action_gaps, distill_rollouts, leaderboard, tournament
+from experiments import action_gaps, distill_rollouts, tournament
 from experiments.common.cli import report_unless_raised_again
+from experiments.leaderboard.play import Config, play
 from experiments.train_ppo import train
 from experiments.training.config import Config as TrainConfig
 from samurai_env import Position, make_variant
@@ -126,7 +127,7 @@ def lead(folder: Path) -> None:
     """Play a leaderboard."""
     tournament.SAVE = 0.0
     (folder / "list.toml").write_text(LADDER, encoding="utf-8")
-    leaderboard.play(leaderboard.Config(processes=1), QUIET, folder, folder / "list.toml")
+    play(Config(processes=1), QUIET, folder, folder / "list.toml")
 
 
 def gain(folder: Path) -> None:

@@ -4,7 +4,8 @@ from itertools import combinations
 
 import pytest
 
-from experiments.evaluation.time_curve import add_names, draw, error_bar, frontier, short_name, timed
+from experiments.leaderboard.short_names import short_name, table_names
+from experiments.leaderboard.time_curve import add_names, draw, error_bar, frontier, known, timed
 
 
 @pytest.mark.parametrize(
@@ -16,11 +17,29 @@ from experiments.evaluation.time_curve import add_names, draw, error_bar, fronti
         ("puct:200,net=weights/samurai-2.safetensors", "puct 200 samurai-2"),
         ("puct:30,net=runs/a,rollout_weight=0.5,c_puct=4", "puct 30 a + rollouts"),
         ("ppo:weights/samurai-2-scratch.safetensors", "ppo samurai-2-scratch"),
+        ("puct:8,net=a,rollout_weight=0.5,tuned=1,value=b,belief=c", "puct 8 a + tuned rollouts, value, belief"),
+        ("mcts:500,cheating=1", "mcts 500 + cheating"),
         ("samurai_env.adapters.open_spiel_bots.ISMCTS:700", "ISMCTS 700"),
     ],
 )
 def test_short_names(spec, name):
     assert short_name(spec) == name
+
+
+def test_names_in_tables_are_specs_where_those_are_short_and_never_the_same_twice():
+    assert table_names(["mcts:9", "mcts:9,c_puct=1", "mcts:9,c_puct=2", "mcts:8,tuned=1,rollout_greedy=1"]) == {
+        "mcts:9": "`mcts:9`",
+        "mcts:9,c_puct=1": "`mcts:9,c_puct=1`",
+        "mcts:9,c_puct=2": "`mcts:9,c_puct=2`",
+        "mcts:8,tuned=1,rollout_greedy=1": "mcts 8 + tuned rollouts",
+    }
+
+
+def test_what_is_known_roughly_is_not_on_the_line():
+    assert known({"interval": [100.0, 500.0]})
+    assert not known({"interval": [100.0, 501.0]})
+    assert not known({"interval": [None, 3.0]})
+    assert not known({})
 
 
 def test_the_frontier_has_no_agent_that_a_faster_one_equals():

@@ -7,30 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from agents.spec import parse_agent_spec
 from experiments.common.cli import save_picture
 from experiments.common.markdown import variant_title
+from experiments.leaderboard.short_names import short_name
 
 WEAKEST = -100.0  # ratings below are left out: random play would squeeze all others together
 FASTEST, SLOWEST = 1e-6, 10.0  # seconds
+WIDEST = 400.0  # an interval that is wider does not order agents
 # Of a name from its point, in points of a font, nearest first: for one on the line above and to the left first.
 NAME_OFFSETS = [
     (side * (5 + away // 3), lift) for away in range(0, 90, 15) for lift in (4 + away, -4 - away) for side in (-1, 1)
 ]
-
-
-def short_name(spec: str) -> str:
-    """Kind of agent, simulations and network, without the other settings."""
-    parsed = parse_agent_spec(spec)
-    parts = [parsed.name.rpartition(".")[2]]
-    if parsed.argument.isdecimal():
-        parts.append(f"{int(parsed.argument):,}")
-    network = parsed.settings.get("net", "" if parsed.argument.isdecimal() else parsed.argument)
-    if network:
-        parts.append(Path(network).stem)
-    if parsed.settings.get("rollout_greedy") == "1" or "rollout_weight" in parsed.settings:
-        parts.append("+ tuned rollouts" if parsed.settings.get("tuned") == "1" else "+ rollouts")
-    return " ".join(parts)
 
 
 def frontier(rows: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -55,6 +42,12 @@ def error_bar(row: Mapping[str, Any]) -> list[list[float]] | None:
     return None if low is None or high is None else [[row["strength"] - low], [high - row["strength"]]]
 
 
+def known(row: Mapping[str, Any]) -> bool:
+    """Whether the strength is known well enough for the line."""
+    low, high = row.get("interval") or (None, None)
+    return low is not None and high is not None and high - low <= WIDEST
+
+
 def draw(variants: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> None:
     """Write the picture as PNG; nothing without matplotlib.
 
@@ -75,14 +68,15 @@ def draw(variants: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> Non
         axes.remove()
     for axes, spec in zip(panels, variants, strict=False):
         found = timed(variants[spec])
-        corners = frontier([(row["seconds"], row["strength"]) for row in found])
+        corners = frontier([(row["seconds"], row["strength"]) for row in found if known(row)])
         times, best = zip(*corners, strict=True)
         axes.step([*times, SLOWEST], [*best, best[-1]], where="post", color="0.75", linewidth=2, zorder=1)
         for row in found:
             seconds, strength = row["seconds"], row["strength"]
             on_line = (seconds, strength) in corners
             color = "tab:blue" if on_line else "0.55"
-            axes.errorbar(seconds, strength, error_bar(row), fmt="o", color=color, elinewidth=1.2, zorder=2)
+            style = {} if known(row) else {"markerfacecolor": "white", "alpha": 0.5}
+            axes.errorbar(seconds, strength, error_bar(row), fmt="o", color=color, elinewidth=1.2, zorder=2, **style)
         axes.set_title(variant_title(spec), fontsize=10)
         axes.set_xscale("log")
         axes.set_xlim(FASTEST, SLOWEST)
@@ -103,7 +97,7 @@ def add_names(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     from matplotlib.text import Text
     from matplotlib.transforms import Bbox
 
-    corners = frontier([(row["seconds"], row["strength"]) for row in rows])
+    corners = frontier([(row["seconds"], row["strength"]) for row in rows if known(row)])
     taken = []
     for row in rows:
         (low,), (high,) = error_bar(row) or ([0.0], [0.0])
@@ -112,7 +106,7 @@ def add_names(axes: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     for row in sorted(rows, key=lambda row: -row["strength"]):
         point = (row["seconds"], row["strength"])
         name = axes.annotate(
-            short_name(row["spec"]),
+            short_name(row["spec"]).partition(" + ")[0],  # all of it has no room
             point,
             xytext=(0, 0),
             textcoords="offset points",

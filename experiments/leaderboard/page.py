@@ -1,0 +1,217 @@
+"""LEADERBOARD.md and the README's ladder, from the results of the tables."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import json
+
+from agents.best import Best
+from agents.spec import parse_agent_spec
+from experiments import cooperative
+from experiments.common.file_hashes import files_of
+from experiments.common.markdown import anchor, table, variant_title
+from experiments.common.provenance import RESULTS
+from experiments.evaluation import best_responses
+from experiments.evaluation.alpha_rank import shortest_cycle
+from experiments.evaluation.cooperative_results import CooperativeResults
+from experiments.evaluation.ladders import LIST, Ladder, read_ladders, results_of
+from experiments.evaluation.matchups import Lineup, Results
+from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span
+from experiments.leaderboard.best_agents import best
+from experiments.leaderboard.by_time import by_time
+from experiments.leaderboard.configs import cooperative_config
+from experiments.leaderboard.short_names import table_names
+from samurai_env.core.variant_spec import read_spec
+
+CONTROLS = ("random", "untrained")  # left out of the README
+TITLE = "# Leaderboard"
+NOTHING = "*Nothing has been played yet*: `make leaderboard`."
+HEAD = """\
+How strong the agents are, measured on duplicate deals: every deal is played from every seat, by the same seeds for
+all. How to read the tables and how to put another agent on them: [docs/guides/benchmark.md](docs/guides/benchmark.md).
+This page is written by `python -m experiments.leaderboard` from the files in `experiments/results`, never by hand;
+`make leaderboard` plays what is missing (`make leaderboard FULL=1`: the long form).
+
+## The strongest by time
+
+Rating, or in Samurai Spirit the share of games won, of the strongest agent that decides in the time given: what the
+agent [`best`](docs/reference/agents.md) stands for. All tables of a game are rated together, `greedy` is 0. Times are
+processor time per decision on one core, one game at a time; half as much again still passes.
+
+{by_time}
+
+![Rating against the seconds of a decision, one panel for each game](docs/images/strength-time.png)
+
+Bars are 95 % intervals; the line is the strongest within a time. Hollow points are known too roughly to order them, no
+better than 200 points up and down, and the line leaves them out.
+
+## Contents
+
+{contents}
+"""
+
+
+def origin(ladder: Ladder, results: Results, standing: Standings) -> str:
+    """Say how and where a table was played, and with which commands a cell is played again and the table continued."""
+    number = {agent: place for place, agent in enumerate(standing.agents, 1)}
+    names = table_names(standing.agents)
+    commits = sorted({commit for matchup in results.matchups.values() for commit in matchup.commits})
+    machines = sorted({machine for matchup in results.matchups.values() for machine in matchup.machines})
+    lines = [
+        *(f"- {number[agent]}: `{agent}`" for agent, name in names.items() if name != f"`{agent}`"),
+        f"- Code: commit {', '.join(commits)}" + (" (+: with uncommitted changes)" if "+" in "".join(commits) else ""),
+        "- Versions: " + ", ".join(f"{name} {number}" for name, number in results.origin["versions"].items()),
+        f"- Machine: {'; '.join(machines)}. Seeds of the deals: {results.origin['deal_seeds']}",
+        *(
+            f"- {_files_of(spec, number[spec])}: SHA-256 {results.networks[spec]}..."
+            for spec in standing.agents
+            if spec in results.networks
+        ),
+    ]
+    first, cells = standing.agents[0], [pair for pair in standing.shares if pair[0] != pair[1]]
+    cell: Lineup = min(cells, key=lambda pair: (pair[0] != first, pair[1] != ANCHOR))
+    if ladder.free_for_all:  # a line-up that has both
+        cell = next(each for each in results.matchups if set(cell) <= set(each) <= set(standing.agents))
+    commands = [
+        f"python -m experiments.reproduce {ladder.name} {' '.join(cell)}",
+        f"python -m experiments.leaderboard --full --only {ladder.name}",
+    ]
+    lines.append(
+        "- To play a cell again in a fresh folder, on the table's deals; to play what the table lacks of its full form:"
+    )
+    return "\n".join([*lines, "", "```sh", *commands, "```"])
+
+
+def _files_of(spec: str, number: int) -> str:
+    """Say that the agent of this number names a file, or several, which are hashed as one."""
+    count = len(files_of(spec))
+    return f"The {count} files of {number}, joined" if count > 1 else f"File of {number}"
+
+
+def ladder_part(ladder: Ladder, folder: Path) -> str | None:
+    """The section of a ladder with ratings; None if nothing has been played."""
+    found = results_of(ladder, folder)
+    if not found:
+        return None
+    results, standing = found
+    columns = list(standing.agents)
+    number = {agent: str(place) for place, agent in enumerate(columns, 1)}
+    names = table_names(columns)
+    head = ["", *(number.get(name, name) for name in standing.head(columns))]
+    text = table(head, [[number[agent], names[agent], *standing.row(agent, columns)[1:]] for agent in columns])
+    others = standing.variant.num_players - 1
+    meaning = "against that of the column" if others == 1 else f"in one seat among {others} copies of the column's"
+    about = f"Columns with numbers: win share of the row's agent {meaning}; par is 1/{others + 1}."
+    if ladder.free_for_all:
+        about = (
+            f"A free-for-all: {others + 1} different agents in each game, in every seat of each deal; par of the win"
+            f" share is 1/{others + 1}. Columns with numbers: the row's share of the wins of row and column, in games"
+            " of both; par is 1/2."
+        )
+    if standing.one_way:
+        about += (
+            " Only this direction was played, and copies of one agent may help each other unawares: the agents are not"
+            " rated here."
+        )
+    if ladder.winner:
+        about += (
+            " A matchup ended once a winner was known: the intervals of win shares hold for that, those of ratings are"
+            " too narrow."
+        )
+    agents = tuple(agent for agent in (*ladder.agents, *ladder.slow) if agent in columns)
+    if ANCHOR not in agents and standing.ratings:
+        about += (
+            f" 0 is the rating of agent {number[agents[0]]}, since `{ANCHOR}` did not play: do not compare it with"
+            " other tables'."
+        )
+    about = " ".join(each for each in (ladder.note, about, cycle_note(standing)) if each)
+    return f"### {ladder.title}\n\n{about}\n\n{text}\n\n{origin(ladder, results, standing)}"
+
+
+def cycle_note(standing: Standings) -> str:
+    """Name a cycle of agents of which each beats the next, or say that there is none; empty for less than three."""
+    if len(standing.agents) < 3:
+        return ""
+    number = {agent: place for place, agent in enumerate(standing.agents, 1)}
+    cycle = [str(number[agent]) for agent in shortest_cycle(standing.beaten())]
+    found = f"{' beats '.join([*cycle, cycle[0]])}." if cycle else "none, by the intervals of pairs."
+    return f"Cycles: {found}"
+
+
+def cooperative_part(ladder: Ladder, folder: Path) -> str | None:
+    """The tables of win rates of a cooperative game; None if nothing has been played."""
+    path = folder / ladder.name / "wins.json"
+    if not path.exists():
+        return None
+    config, wins = cooperative_config(ladder, folder, True), CooperativeResults(path)
+    parts = [f"### {ladder.title}", "Games won with the agent in every seat, 95 % intervals."]
+    for agent, counts, head, rows in cooperative.tables(config, wins):
+        cheats = parse_agent_spec(agent).cheats
+        sees = " (sees all cards: what this search wins where nothing is hidden)" if cheats else ""
+        parts += [f"`{agent}`{sees}, {span(counts)} games each:", table(head, rows)]
+        if ended := cooperative.endings(config, wins, agent):
+            parts += ["How they ended, where that was noted:", table(*ended)]
+        cell = next(variant for variant in cooperative.variants(config).values() if wins.rate(agent, variant))
+        parts.append(
+            f'A cell again:\n\n```sh\npython -m experiments.reproduce {ladder.name} {agent} "{cell.spec}"\n```'
+        )
+    commits = sorted({commit for found in wins.commits.values() for commit in found})
+    machines = sorted({machine for found in wins.machines.values() for machine in found})
+    parts.append(f"- Code: commit {', '.join(commits)}\n- Machine: {'; '.join(machines)}")
+    return "\n\n".join(parts)
+
+
+def page(folder: Path = RESULTS, file: Path = LIST) -> str:
+    """The whole of LEADERBOARD.md.
+
+    Raises:
+        ValueError: a file is damaged.
+    """
+    ladders, cooperative_ladders = read_ladders(file)
+    sections: dict[str, list[str]] = {}
+    for ladder in sorted(ladders, key=lambda ladder: read_spec(ladder.game).num_players or 0) + cooperative_ladders:
+        part = ladder_part(ladder, folder) if ladder in ladders else cooperative_part(ladder, folder)
+        if part:
+            sections.setdefault(read_spec(ladder.game).game.title, []).append(part)
+    if exploited := best_responses.part(folder):
+        sections[best_responses.TITLE] = [exploited]
+    if not sections:
+        return f"{TITLE}\n\n{NOTHING}\n"
+    strongest = by_time(json.decode(best(folder, file), type=Best).variants)
+    contents = "\n".join(line for title, parts in sections.items() for line in _contents(title, parts))
+    text = [f"## {title}\n\n" + "\n\n".join(parts) for title, parts in sections.items()]
+    return "\n\n".join([TITLE, HEAD.format(by_time=strongest, contents=contents).rstrip(), *text]) + "\n"
+
+
+def _contents(title: str, parts: Sequence[str]) -> list[str]:
+    """Links to a section and to the tables in it."""
+    heads = [part.partition("\n")[0].removeprefix("### ") for part in parts if part.startswith("### ")]
+    links = {head: head.removeprefix(title).lstrip(",: ") for head in heads}
+    return [f"- [{title}](#{anchor(title)})", *(f"  - [{text}](#{anchor(head)})" for head, text in links.items())]
+
+
+def in_short(folder: Path = RESULTS, file: Path = LIST) -> str:
+    """The README's table: the agents of some ladders, without the controls.
+
+    Raises:
+        ValueError: a file is damaged.
+    """
+    rows = []
+    for ladder in read_ladders(file)[0]:
+        found = results_of(ladder, folder) if ladder.readme else None
+        if found:
+            standing = found[1]
+            for agent in standing.agents:
+                if agent not in CONTROLS:
+                    share = standing.shares.get((agent, ANCHOR))
+                    time = duration(standing.seconds[agent]) if agent in standing.seconds else ""
+                    rating = rating_text(*standing.ratings[agent]) if agent in standing.ratings else ""
+                    cells = [rating, "" if share is None else str(share).strip(), time]
+                    rows.append([variant_title(found[0].variant), f"`{agent}`", *cells])
+    head = ["game", "agent", "rating", f"win share against `{ANCHOR}`", "CPU time"]
+    return table(head, rows) if rows else NOTHING
+
+
+def readme_part() -> dict[str, dict[str, str]]:
+    """The README's table of strength, by page and name."""
+    return {"README.md": {"ladder": in_short()}}
