@@ -31,6 +31,7 @@ class Ladder:
         slow: agents that play in the full form only.
         width: a matchup ends once its interval is no wider (ratings only).
         winner: a matchup ends once it is known who wins more than par (ratings only).
+        above: a matchup ends once it is known whether its first agent wins more than this share (ratings only).
         vary: cooperative games: an option of which every value is played.
         about: what is special about the table, for its title.
         note: more of that, for the text below it.
@@ -50,6 +51,7 @@ class Ladder:
     slow: tuple[str, ...] = ()
     width: float | None = None
     winner: bool = False
+    above: float | None = None
     vary: str | None = None
     about: str = ""
     note: str = ""
@@ -125,4 +127,8 @@ def results_of(ladder: Ladder, folder: Path) -> tuple[Results, Standings] | None
     met = [set(lineup) for lineup, found in results.matchups.items() if found.deals]
     met = [lineup for lineup in met if len(lineup) > 1 and lineup <= set(named)]
     agents = tuple(agent for agent in named if any(agent in lineup for lineup in met))
-    return (results, standings(results, agents, rule=StopRule(winner=ladder.winner))) if agents else None
+    return (
+        (results, standings(results, agents, rule=StopRule(winner=ladder.winner, above=ladder.above)))
+        if agents
+        else None
+    )

@@ -21,16 +21,25 @@ class StopRule:
     Attributes:
         width: once its interval is no wider, such as 0.06 for 3 points up and down.
         winner: once it is known who wins more than par.
+        above: once it is known whether the first agent's share is above or below this one.
     """
 
     width: float | None = None
     winner: bool = False
+    above: float | None = None
 
     def __post_init__(self) -> None:
         if self.width is not None and not 0.0 < self.width < 1.0:
             raise ValueError(f"--width must be between 0 and 1, not {self.width:g}")
-        if self.winner and self.width is not None:
-            raise ValueError("--winner and --width are two ways to end a matchup: choose one")
+        if self.above is not None and not 0.0 < self.above < 1.0:
+            raise ValueError(f"--above must be between 0 and 1, not {self.above:g}")
+        if self.winner + (self.width is not None) + (self.above is not None) > 1:
+            raise ValueError("--width, --winner and --above are ways to end a matchup: choose one")
+
+    @property
+    def sequential(self) -> bool:
+        """Whether it looks after every deal at what is known, which ratings do not allow for."""
+        return self.winner or self.above is not None
 
     def after(self, shares: np.ndarray) -> int | None:
         """The number of deals at which the matchup ended; None as long as it has not.
@@ -38,16 +47,18 @@ class StopRule:
         Args:
             shares: (deals, seats), in order of deals, in [0, 1].
         """
-        if self.winner:
-            return winner_after(shares)
+        if self.sequential and len(shares):
+            return known_after(shares, self.above or 1.0 / shares.shape[1])
         return None if self.width is None else narrow_after(shares, self.width)
 
     def estimate(self, shares: np.ndarray) -> Estimate:
         """The mean share with an interval that this rule leaves honest."""
-        return confidence_sequence(shares) if self.winner else estimate(shares)
+        return confidence_sequence(shares) if self.sequential else estimate(shares)
 
     def __str__(self) -> str:
         """Say it below a table."""
+        if self.above is not None:
+            return f"ended once known to be above or below {self.above:.0%}"
         if self.winner:
             return "ended once a winner was known"
         return "" if self.width is None else f"ended at intervals of {self.width:.1%}"
@@ -61,7 +72,7 @@ def narrow_after(shares: np.ndarray, width: float) -> int | None:
 
     Stopping at a width keeps intervals honest (Chow and Robbins, 1965): how wide one is says little of where its
     middle lies. Stopping as soon as an interval leaves out par would not: who looks often enough sees every pair of
-    equals differ sometime. `winner_after` has an interval that one may look at.
+    equals differ sometime. `known_after` has an interval that one may look at.
     """
     for deals in range(FIRST_LOOK, len(shares) + 1, LOOK):
         found = estimate(shares[:deals])
@@ -111,9 +122,7 @@ def confidence_sequence(shares: np.ndarray) -> Estimate:
     return Estimate(mean, min(float(low), mean), max(float(high), mean))
 
 
-def winner_after(shares: np.ndarray) -> int | None:
-    """The number of deals after which `confidence_sequence` leaves out par for the first time."""
-    if not len(shares):
-        return None
-    shown = log_wealth(shares.mean(1), np.array([1.0 / shares.shape[1]]))[:, 0] >= LIMIT
-    return int(shown.argmax()) + 1 if shown.any() else None
+def known_after(shares: np.ndarray, share: float) -> int | None:
+    """The number of deals after which `confidence_sequence` leaves out this share for the first time."""
+    known = log_wealth(shares.mean(1), np.array([share]))[:, 0] >= LIMIT
+    return int(known.argmax()) + 1 if known.any() else None

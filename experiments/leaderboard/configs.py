@@ -18,6 +18,7 @@ def tournament_config(ladder: Ladder, folder: Path, full: bool) -> tournament.Co
         mirror=ladder.mirror,
         width=ladder.width,
         winner=ladder.winner,
+        above=ladder.above,
         free_for_all=ladder.free_for_all,
         chunk=ladder.chunk,
         output=Path(os.path.relpath(folder / ladder.name, ROOT)),  # it becomes part of the command on the page

@@ -113,10 +113,13 @@ def ladder_part(ladder: Ladder, folder: Path) -> str | None:
             " Only this direction was played, and copies of one agent may help each other unawares: the agents are not"
             " rated here."
         )
-    if ladder.winner:
+    if ladder.winner or ladder.above is not None:
+        known = "a winner was known"
+        if ladder.above is not None:
+            known = f"it was known whether the first agent wins more or less than {ladder.above:.0%}"
         about += (
-            " A matchup ended once a winner was known: the intervals of win shares hold for that, those of ratings are"
-            " too narrow."
+            f" A matchup ends once {known}: the intervals of win shares allow for looking after every deal, those of"
+            " ratings are too narrow."
         )
     agents = tuple(agent for agent in (*ladder.agents, *ladder.slow) if agent in columns)
     if ANCHOR not in agents and standing.ratings:

@@ -98,6 +98,21 @@ def test_a_matchup_ends_once_a_winner_is_known(players):
     assert loser is not None
 
 
+def test_a_matchup_ends_once_a_share_is_known():
+    shares = played(0.8, 300, 2, np.random.default_rng(5))
+    low, high = (StopRule(above=share).after(shares) for share in (0.6, 0.95))
+    assert low is not None
+    assert high is not None
+    first = StopRule(winner=True).after(shares)
+    assert first == StopRule(above=0.5).after(shares)
+    assert first < low < 300
+    rule = StopRule(above=0.6)
+    assert rule.estimate(shares[:low]).low >= 0.599 > rule.estimate(shares[: low - 1]).low
+    assert StopRule(above=0.95).estimate(shares[:high]).high <= 0.951
+    assert StopRule(above=0.8).after(shares) is None
+    assert str(rule) == "ended once known to be above or below 60%"
+
+
 def test_a_confidence_sequence_is_somewhat_wider_than_an_interval():
     shares = played(0.7, 100, 2, np.random.default_rng(4))
     plain, found = estimate(shares), confidence_sequence(shares)
@@ -114,6 +129,10 @@ def test_a_confidence_sequence_is_somewhat_wider_than_an_interval():
 def test_one_rule_at_a_time():
     with pytest.raises(ValueError, match="choose one"):
         StopRule(width=0.1, winner=True)
+    with pytest.raises(ValueError, match="choose one"):
+        StopRule(above=0.6, winner=True)
+    with pytest.raises(ValueError, match="--above must be between 0 and 1, not 1"):
+        StopRule(above=1.0)
 
 
 # --- Ratings ---
