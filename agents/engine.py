@@ -11,10 +11,12 @@ import json
 import os
 import queue
 import shlex
+import signal
 import subprocess
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
@@ -91,6 +93,7 @@ class EngineAgent:
         self._variant, self._config = variant, config
         self._name = "exec:" + shlex.join(config.command)
         self._process: _Process | None = None
+        self._end: Callable[[], object] = lambda: None  # ends the process, at the latest with this object
         self._requests = 0
         self.waited = 0.0
         self._ids = {name: action for action, name in enumerate(variant.action_names)}
@@ -114,7 +117,7 @@ class EngineAgent:
     def close(self) -> None:
         """End the program; the next decision starts it again."""
         if self._process is not None:
-            self._process.end()
+            self._end()
             self._process = None
 
     def _ask(self, position: Position, key: int) -> int:
@@ -151,8 +154,7 @@ class EngineAgent:
             process = _Process(self._config.command)
         except (OSError, ValueError) as error:
             raise EngineError(one_line(f"engine {shown(self._name)} could not be started: {error}")) from None
-        weakref.finalize(self, process.end)
-        self._process = process
+        self._process, self._end = process, weakref.finalize(self, process.end)
         hello = self._read(
             process,
             {
@@ -214,7 +216,8 @@ class _Process:
         stdout, stderr = self._popen.stdout, self._popen.stderr
         assert stdout is not None
         assert stderr is not None
-        threading.Thread(target=self._collect_lines, args=(stdout,), daemon=True).start()
+        self._reader = threading.Thread(target=self._collect_lines, args=(stdout,), daemon=True)
+        self._reader.start()
         self._listener = threading.Thread(target=self._collect_words, args=(stderr,), daemon=True)
         self._listener.start()
 
@@ -257,21 +260,28 @@ class _Process:
         return f": {words.strip()}" if words else ""
 
     def end(self) -> None:
-        """Close its input, wait a moment, then kill it."""
+        """Close its input, wait a moment, then kill it and what it has started."""
         if not self.is_of_this_process():
             return
         assert self._popen.stdin is not None
         with suppress(OSError):  # what it has not read is lost
             self._popen.stdin.close()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             self._popen.wait(0.2)
-        except subprocess.TimeoutExpired:
+        if hasattr(os, "killpg"):
+            with suppress(ProcessLookupError, PermissionError):  # nobody of its session is left
+                os.killpg(self._popen.pid, signal.SIGKILL)
+        else:
             self._popen.kill()
-            self._popen.wait()
+        self._popen.wait()
         self._ended = True
         with suppress(queue.Empty):  # the reader may be waiting for room
             while True:
                 self._lines.get_nowait()
+        for thread, stream in ((self._reader, self._popen.stdout), (self._listener, self._popen.stderr)):
+            thread.join(1)
+            if stream is not None and not thread.is_alive():
+                stream.close()
 
     def _collect_lines(self, stream: IO[bytes]) -> None:
         while not self._ended and (line := stream.readline(MAX_LINE)):

@@ -30,6 +30,7 @@ from experiments.common.ranges import Count, check_ranges
 from experiments.evaluation.best_responses import KeptShares
 from experiments.evaluation.matches import Estimate, estimate, one_against_others
 from experiments.train_ppo import train
+from experiments.training.checkpoint import checkpoint_file
 from experiments.training.config import Config as Training
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
@@ -97,7 +98,7 @@ def training(config: Config, seed: int) -> Training:
     run = config.output / f"seed-{seed}"
     settings = Training(
         run=run,
-        resume=run.exists(),
+        resume=checkpoint_file(run).exists(),
         game=config.game,
         total_timesteps=config.total_timesteps,
         learning_rate=config.learning_rate,

@@ -49,7 +49,8 @@ def main(config: Config) -> None:
     else:
         save_network(net.to(torch.float16), config.to, notes)
     size = config.to.stat().st_size / 1e6
-    Console().print(f"{config.to}: {size:.2f} MB, {net.config.variant}, {notes['steps']:,} decisions or positions")
+    learned = f", {notes['steps']:,} decisions" if "steps" in notes else ""
+    Console().print(f"{config.to}: {size:.2f} MB, {net.config.variant}{learned}")
 
 
 if __name__ == "__main__":

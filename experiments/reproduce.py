@@ -7,6 +7,7 @@ A cell is the name of a table, the agent of the row, and the agent of the column
 of a free-for-all the agents of all seats, whose games alone are played again.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from rich.console import Console
 
 from experiments import cooperative, tournament
 from experiments.common.cli import run_program
-from experiments.common.provenance import RESULTS
+from experiments.common.interrupts import Interrupt
+from experiments.common.provenance import RESULTS, commit
 from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.evaluation.cooperative_results import CooperativeResults
@@ -38,10 +40,10 @@ class Config(WorkerSettings):
     others: tyro.conf.Positional[tuple[str, ...]]
     """Spec of the column's agent; in a cooperative game of the variant; in a free-for-all those of all other agents."""
     output: Path = Path("runs/cell")
-    """Folder for the results, which may not have any yet."""
+    """Folder for the results; the same command resumes."""
 
 
-def rated(config: Config, ladder: Ladder, console: Console, folder: Path) -> str:
+def rated(config: Config, ladder: Ladder, console: Console, folder: Path, interrupt: Interrupt) -> str:
     """Play a cell of a table of ratings; what the table has and what came out."""
     kept = Results(folder / ladder.name / "results.json")
     lineup: Lineup = (config.agent, *config.others)
@@ -52,17 +54,32 @@ def rated(config: Config, ladder: Ladder, console: Console, folder: Path) -> str
     before = kept.matchups[lineup].shares(len(kept.matchups[lineup].deals))
     again = replace(
         tournament_config(ladder, folder, True),
-        agents=lineup,
+        agents=tuple(dict.fromkeys(lineup)),
         deals=len(before),
+        mirror=True,
         width=None,
         winner=False,
+        above=None,
         output=config.output,
     )
-    now = tournament.play(config.given_to(again), console, lineups=[lineup]).matchups[lineup].shares(len(before))
+    found = tournament.play(config.given_to(again), console, interrupt, [lineup]).matchups[lineup]
+    interrupt.end()
+    refuse_other_code(config, found.commits)
+    now = found.shares(len(before))
     same = int((before[: len(now)] == now).all(1).sum())
     what = f"{lineup[0]} against {', '.join(lineup[1:])}, {len(before)} deals"
     said = [f"table: {_shares(lineup, before)}", f"again: {_shares(lineup, now)}, {same} deals with the same results"]
     return "\n".join([what, *said])
+
+
+def refuse_other_code(config: Config, commits: Sequence[str]) -> None:
+    """Refuse a folder in which another commit has played: that would be no repetition.
+
+    Raises:
+        ValueError: one has.
+    """
+    if others := set(commits) - {commit()}:
+        raise ValueError(f"{config.output} has games of commit {min(others)}, not of this one: choose another --output")
 
 
 def _shares(lineup: Lineup, rows: np.ndarray) -> str:
@@ -73,7 +90,7 @@ def _shares(lineup: Lineup, rows: np.ndarray) -> str:
     return ", ".join(f"{agent} {str(estimate(part)).strip()}" for agent, part in zip(lineup, parts, strict=True))
 
 
-def counted(config: Config, ladder: Ladder, console: Console, folder: Path) -> str:
+def counted(config: Config, ladder: Ladder, console: Console, folder: Path, interrupt: Interrupt) -> str:
     """Play a cell of a table of win rates; what the table has and what came out."""
     if len(config.others) != 1:
         raise ValueError(f"a cell of {ladder.name} has an agent and a variant, not {len(config.others)} variants")
@@ -87,7 +104,9 @@ def counted(config: Config, ladder: Ladder, console: Console, folder: Path) -> s
         games=before[1],
         output=config.output,
     )
-    wins = cooperative.play(config.given_to(again), console)
+    wins = cooperative.play(config.given_to(again), console, interrupt)
+    interrupt.end()
+    refuse_other_code(config, wins.commits[config.agent, variant.spec])
     now = wins.rate(config.agent, variant)
     ways = ", ".join(f"{way.replace('_', ' ')} {count}" for way, count in wins.ways(config.agent, variant.spec).items())
     return f"{config.agent}, {variant.spec}, {before[1]} games\ntable: {before[0]}\nagain: {now and now[0]}; {ways}"
@@ -97,7 +116,7 @@ def main(config: Config, console: Console | None = None, folder: Path = RESULTS)
     """Play the cell and compare.
 
     Raises:
-        ValueError: there is no such cell, or the output folder has results.
+        ValueError: there is no such cell, or the output folder has games of other code.
     """
     check_ranges(config)
     if not config.others:
@@ -109,10 +128,8 @@ def main(config: Config, console: Console | None = None, folder: Path = RESULTS)
     }
     if config.table not in known:
         raise ValueError(f"there is no table {config.table[:60]!r} that has been played; there are {', '.join(known)}")
-    if any((config.output / name).exists() for name in ("results.json", "wins.json")):
-        raise ValueError(f"{config.output} has results: choose another --output")
     ladder = known[config.table]
-    found = (rated if ladder in ladders else counted)(config, ladder, console, folder)
+    found = (rated if ladder in ladders else counted)(config, ladder, console, folder, Interrupt())
     console.print(found, markup=False, highlight=False)
 
 

@@ -138,7 +138,7 @@ def table(config: Config, names: dict[str, str], results: Results) -> str:
         met = {
             opponent: results.matchups[spec, opponent]
             for opponent in config.opponents
-            if (spec, opponent) in results.matchups
+            if (spec, opponent) in results.matchups and results.matchups[spec, opponent].deals
         }
         seconds = sum(matchup.seconds[0] for matchup in met.values())
         decisions = sum(matchup.decisions[0] for matchup in met.values())

@@ -38,7 +38,7 @@ from experiments.common.tasks import results as results_of
 from experiments.evaluation.matches import Timed, free_for_all, one_against_others, warm_agent
 from experiments.evaluation.matchups import Chunk, Lineup, Matchup, Results
 from experiments.evaluation.standings import Standings, span, standings
-from experiments.evaluation.stopping import StopRule
+from experiments.evaluation.stopping import ALL, StopRule
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.files.atomic_write import write_atomically
@@ -64,6 +64,8 @@ class Config(WorkerSettings):
     """End a matchup once its interval is no wider, such as 0.06 for 3 points up and down."""
     winner: bool = False
     """End a matchup once it is known who wins more than par; intervals are wider, so that one may look at any time."""
+    above: float | None = None
+    """End a matchup once it is known whether the first agent's win share is above or below this; as --winner."""
     mirror: bool = True
     """Also let every agent play copies of itself: a control that must give par."""
     free_for_all: bool = False
@@ -79,7 +81,7 @@ class Config(WorkerSettings):
     @property
     def rule(self) -> StopRule:
         """When a matchup ends before all deals are played."""
-        return StopRule(self.width, self.winner)
+        return StopRule(self.width, self.winner, self.above)
 
 
 def play_chunk(task: Task) -> Chunk:
@@ -133,14 +135,14 @@ def prepare(config: Config) -> Results:
         OSError: the output folder cannot be made, or a network is not there.
     """
     check_ranges(config)
-    StopRule(config.width, config.winner)  # refuses what does not go together
+    rule = config.rule  # refuses what does not go together
     if len(config.agents) < 1 + (not config.mirror):
         raise ValueError("--agents are two or more; one plays itself with --mirror")
     if len(set(config.agents)) != len(config.agents):
         raise ValueError(f"an agent is named twice in {', '.join(config.agents)}")
     variant = parse_variant(config.game)
-    if config.winner and variant.game.cooperative:
-        raise ValueError(f"--winner is for games that somebody wins; {variant.game.title} is cooperative")
+    if rule.sequential and variant.game.cooperative:
+        raise ValueError(f"--winner and --above are for games that somebody wins; {variant.game.title} is cooperative")
     if config.free_for_all:
         _check_free_for_all(config, variant)
     for spec in config.agents:
@@ -164,8 +166,8 @@ def _check_free_for_all(config: Config, variant: Variant) -> None:
         raise ValueError(f"--free-for-all is for 3 and more players who play against each other; {variant.spec} {why}")
     if len(config.agents) < players:
         raise ValueError(f"--free-for-all needs {players} agents or more here, not {len(config.agents)}")
-    if config.winner or config.width is not None:
-        raise ValueError("--free-for-all plays all deals: --winner and --width are for one agent among copies")
+    if config.rule != ALL:
+        raise ValueError("--free-for-all plays all deals: --width, --winner and --above are for one agent among copies")
 
 
 def play(
@@ -186,13 +188,16 @@ def play(
         return config.deals if stop(matchup, config) else len(matchup.shares(config.deals))
 
     def write() -> None:
-        for lineup, deal in fresh:  # started by workers when a matchup ended: how many depends on their speed
-            if deal >= (stop(results.matchups[lineup], config) or config.deals):
-                results.matchups[lineup].deals.pop(deal, None)
+        # Workers had begun some when a matchup ended; how many depends on their speed.
+        for lineup, deals in fresh.items():
+            end = stop(results.matchups[lineup], config) or config.deals
+            for deal in [deal for deal in deals if deal >= end]:
+                del results.matchups[lineup].deals[deal]
+                deals.remove(deal)
         results.write(command)
 
     command, now = command_line("experiments.tournament", WorkerSettings().given_to(config)), commit()
-    done, fresh = {lineup: settled(lineup) for lineup in lineups}, set[tuple[Lineup, int]]()
+    done, fresh = {lineup: settled(lineup) for lineup in lineups}, dict[Lineup, set[int]]()
     tasks = missing(results, config, lineups)
     saved = time.monotonic()
     with (
@@ -202,7 +207,7 @@ def play(
     ):
         for _, chunk in coming:
             results.matchups[chunk.lineup].add(chunk, now)
-            fresh |= {(chunk.lineup, chunk.first + i) for i in range(len(chunk.shares))}
+            fresh.setdefault(chunk.lineup, set()).update(range(chunk.first, chunk.first + len(chunk.shares)))
             done[chunk.lineup] = settled(chunk.lineup)
             bar(sum(done.values()), (", " if config.free_for_all else " among ").join(chunk.lineup))
             if time.monotonic() - saved > SAVE:
@@ -217,6 +222,8 @@ def caption(config: Config, found: Standings) -> str:
     deals = span(list(found.deals.values()))
     text = f"{deals} deal{'' if deals == '1' else 's'} a matchup, each from {found.variant.num_players} seats"
     text = f"{text}; {config.rule}" if str(config.rule) else text
+    if config.rule.sequential and found.ratings:
+        text += "; intervals of ratings do not allow for that and are too narrow"
     if found.one_way:
         text += "; no ratings: each pair met one way round only (one agent among copies of the other)"
     return text

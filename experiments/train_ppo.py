@@ -89,7 +89,7 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
     if not interrupt.asked:
         done_line = f"the network is {config.run / 'model.safetensors'}; as an agent: ppo:{config.run}"
         console.print(done_line, soft_wrap=True)
-    if learner.curve:
+    if learner.curve and checkpoint.checkpoint_file(config.run).exists():  # no folder of a run that has not begun
         draw_curve(learner.curve, f"{config.run.name}: {learner.variant.spec}", config.run / "curve.png")
     return learner
 
@@ -98,7 +98,8 @@ def main(config: Config) -> None:
     """Train and show."""
     interrupt = Interrupt()
     learner = train(config, Console(), interrupt)
-    interrupt.end(f"{learner.steps:,} steps are done, and the same command with --resume continues")
+    hint = f"{learner.steps:,} steps are done, and the same command with --resume continues"
+    interrupt.end(hint if checkpoint.checkpoint_file(config.run).exists() else "nothing is done")
 
 
 def add_point(learner: Learner) -> dict[str, float]:

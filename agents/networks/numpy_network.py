@@ -5,9 +5,11 @@ forms, and choose as by torch; see `network.PolicyValueNet`, `layers.ActionLayer
 `maps.grid_layers.GridLayers`, which these functions follow.
 """
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,28 @@ from samurai_env.core.texts import one_line
 
 FEW = 16  # positions up to which compiled layers are faster than NumPy's products
 BLAS = ThreadpoolController()  # of NumPy's products; its threads wait for these small ones by spinning
+_LIMITED: dict[str, Any] = {"users": 0, "limit": None}
+_LOCK = Lock()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let NumPy's products take one thread meanwhile, also if several threads ask for that at overlapping times.
+
+    The limit is one of the whole process: it is set by the first and lifted by the last. Products by another number of
+    threads differ in their last bits.
+    """
+    with _LOCK:
+        if not _LIMITED["users"]:
+            _LIMITED["limit"] = BLAS.limit(limits=1, user_api="blas")
+        _LIMITED["users"] += 1
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _LIMITED["users"] -= 1
+            if not _LIMITED["users"]:
+                _LIMITED["limit"].restore_original_limits()
 
 
 def expected_shapes(config: NetworkConfig) -> Shapes:
@@ -95,7 +119,7 @@ class NumPyNetwork:
         self, observations: np.ndarray, masks: np.ndarray, features: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """See `agents.networks.agent.Network.evaluate`."""
-        with BLAS.limit(limits=1, user_api="blas") if len(observations) > FEW else nullcontext():
+        with one_blas_thread() if len(observations) > FEW else nullcontext():
             return self._forward(observations, masks, features)
 
     def _forward(

@@ -12,15 +12,15 @@ RESULTS = ROOT / "experiments" / "results"
 
 
 def commit() -> str:
-    """The commit of the clone this runs from, with a + if code was changed; "unknown" outside one."""
-    code = ["samurai_env", "agents", "experiments/*.py"]
+    """The commit of the clone this runs from, with a + if code was changed or added; "unknown" outside one."""
+    code = ["samurai_env", "agents", "experiments/*.py", ":(exclude)agents/best.json"]  # written from results
 
     def git(*words: str) -> str:
         done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
         return done.stdout.strip()
 
     try:
-        return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "-uno", "--", *code) else "")
+        return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--", *code) else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 

@@ -108,11 +108,13 @@ class Dataset:
             actions), `return` float32 (rows,), the others int64 (rows,). They are the caller's.
 
         Raises:
-            ValueError: no such column or shard, no row in a batch, or a damaged file.
+            ValueError: no such column or shard, none of them, no row in a batch, or a damaged file.
         """
         names = tuple(self.names if columns is None else columns)
         if unknown := [name for name in names if name not in self.names]:
             raise ValueError(f"there is no column {shown(unknown[0])}; there are {', '.join(self.names)}")
+        if not names:
+            raise ValueError(f"columns must name one at least of {', '.join(self.names)}")
         if checked_count("batch_size", batch_size) == 0:
             raise ValueError("batch_size must be 1 or more, not 0")
         wanted = set(range(self.shards) if shards is None else shards)

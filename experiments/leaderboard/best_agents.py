@@ -80,16 +80,24 @@ def _rated(tables: Sequence[Table]) -> list[Row]:
 
 
 def merged(tables: Sequence[Results]) -> Results:
-    """The deals of tournaments of one variant, as one; with two players a matchup may stand in either order."""
+    """The deals of tournaments of one variant, as one; with two players a matchup may stand in either order.
+
+    A deal that a line-up has played in several counts once.
+    """
     whole = copy(tables[0])
     whole.matchups = dict[Lineup, Matchup]()
+    seen: set[tuple[frozenset[str] | Lineup, int]] = set()
     for results in tables:
         for lineup, matchup in results.matchups.items():
             shares = matchup.shares()
             if shares.shape[1:] == (2,) and lineup[::-1] in whole.matchups and lineup not in whole.matchups:
                 lineup, shares = lineup[::-1], 1.0 - shares
             deals = whole.matchups.setdefault(lineup, Matchup()).deals
-            deals.update(enumerate(shares.tolist(), len(deals)))
+            for deal, row in enumerate(shares.tolist()):
+                one = frozenset(lineup) if shares.shape[1:] == (2,) else lineup
+                if (one, results.seed_of(deal)) not in seen:
+                    seen.add((one, results.seed_of(deal)))
+                    deals[len(deals)] = row
     return whole
 
 

@@ -44,6 +44,7 @@ class Notes(Struct):
     games: Count
     seconds: Annotated[float, Meta(ge=0.0)]
     curve: list[dict[str, float]]
+    eval_seconds: Annotated[float, Meta(ge=0.0)] = 0.0
     config: dict[str, Any] = {}
     went_on: list[tuple[Count, str]] = []
 
@@ -73,6 +74,7 @@ def notes(learner: Learner) -> dict[str, Any]:
         "gradient_steps": learner.gradient_steps,
         "games": learner.games,
         "seconds": round(learner.seconds, 1),
+        "eval_seconds": round(learner.eval_seconds, 1),
         "curve": learner.curve,
         "config": settings,
         "origin": learner.origin,
@@ -218,6 +220,7 @@ def _restore(learner: Learner, tensors: Tensors, kept: dict[str, Any]) -> None:
     """Put what was kept into the learner."""
     load_state_dict(learner, tensors, kept)
     learner.seconds, learner.curve = kept["seconds"], kept["curve"]
+    learner.eval_seconds = kept.get("eval_seconds", 0.0)
     learner.origin = kept.get("origin", learner.origin)  # its file may have been overwritten since
     before = [(0, kept["command"]), *map(tuple, kept.get("went_on", []))]
     now = (learner.steps, learner.config.command)

@@ -18,7 +18,7 @@ class Learner(PPO):
     Attributes:
         config: settings of the run.
         seconds: spent learning.
-        eval_seconds: spent on evaluations, by this process.
+        eval_seconds: spent on evaluations.
         curve: results of evaluations.
         commands: from which step with what command; settings such as the learning rate may change on the way.
         origin: the notes on the network that the run started from.

@@ -157,10 +157,6 @@ def _payoffs(name: str, board: Board) -> dict[str, Any]:
     for (one, other), share in found.shares.items():
         text = str(share).strip()
         cells.setdefault(one, {})[other] = {"share": share.mean, "text": text, "deals": found.deals[one, other]}
-        if found.variant.num_players == 2 and (other, one) not in found.shares:  # the same games, seen from there
-            text = f"{1 - share.mean:.1%} [{1 - share.high:.1%}, {1 - share.low:.1%}]"
-            deals = found.deals[one, other]
-            cells.setdefault(other, {})[one] = {"share": 1 - share.mean, "text": text, "deals": deals}
     return {
         "name": name,
         "title": board.ladder.title if board.ladder else variant_title(results.variant),

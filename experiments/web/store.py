@@ -50,10 +50,14 @@ class Store:
         """Write a new table."""
         with self._lock:
             self._connection.execute("BEGIN")
-            self._connection.execute("INSERT INTO tables VALUES (?, ?, ?)", (name, created, head))
-            rows = [(name, number, action) for number, action in enumerate(actions)]
-            self._connection.executemany("INSERT INTO decisions VALUES (?, ?, ?)", rows)
-            self._connection.execute("COMMIT")
+            try:
+                self._connection.execute("INSERT INTO tables VALUES (?, ?, ?)", (name, created, head))
+                rows = [(name, number, action) for number, action in enumerate(actions)]
+                self._connection.executemany("INSERT INTO decisions VALUES (?, ?, ?)", rows)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
 
     def add_decision(self, name: str, number: int, action: int) -> None:
         """Write one more decision of a table."""

@@ -1,6 +1,7 @@
 """Agents that are programs of their own: the protocol, and engines that die, hang, cheat or write nonsense."""
 
 import json
+import os
 import shutil
 import sys
 import threading
@@ -13,7 +14,7 @@ import pytest
 from agents.engine import EngineError
 from agents.registry import make_agent
 from experiments.evaluation.matches import Timed
-from samurai_env import IllegalActionError, Position, make_variant
+from samurai_env import GameBatch, IllegalActionError, Position, make_variant
 from samurai_env.agent_api import decision_keys
 from samurai_env.core.game import Variant
 
@@ -210,3 +211,23 @@ def test_missing_program_is_named() -> None:
     agent = make_agent("exec:no-such-program-here", VARIANT)
     with pytest.raises(EngineError, match="could not be started"):
         agent.act(Position(VARIANT, 1).states, keys(1))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files by /proc")
+def test_a_stopped_engine_leaves_no_files_open_and_no_programs(tmp_path: Path) -> None:
+    variant = make_variant("samurai_card")
+    pid = tmp_path / "pid"
+    script = tmp_path / "hang.sh"
+    script.write_text(f"sleep 300 & echo $! > {pid}; wait")
+    agent = make_agent(f"exec:sh {script},seconds=0.3", variant)
+    states, keys = GameBatch(variant).reset([1]), np.zeros(1, np.uint64)
+    with pytest.raises(EngineError):
+        agent.act(states, keys)
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        with pytest.raises(EngineError, match="no answer within"):
+            agent.act(states, keys)
+    assert len(os.listdir("/proc/self/fd")) <= before
+    time.sleep(0.1)  # init has to reap it
+    child = Path(f"/proc/{pid.read_text().strip()}/stat")
+    assert not child.exists() or child.read_text().split()[2] == "Z"

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from agents.networks import agent, files, numpy_network
 from agents.networks.cards import read_card
@@ -167,3 +167,22 @@ def test_products_take_one_thread(monkeypatch):
     assert seen
     assert set(seen) == {1}
     assert threadpool_info() == before
+
+
+def test_products_take_one_thread_also_if_several_threads_ask_for_it():
+    """The limit is one of the whole process: who began first must not lift it while another still multiplies."""
+    if not any("numpy" in pool["filepath"] for pool in threadpool_info()):
+        pytest.skip("this NumPy has no BLAS whose threads can be told")
+
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if "numpy" in pool["filepath"]]
+
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = threads()
+        first, second = numpy_network.one_blas_thread(), numpy_network.one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert set(threads()) == {1}
+        second.__exit__(None, None, None)
+        assert threads() == before

@@ -156,6 +156,7 @@ def test_batches(made):
     assert tensors["action"].dtype == torch.int64 and tensors["observation"].dtype == torch.int8
     for wrong, text in (
         ({"columns": ["move"]}, "there is no column 'move'; there are game, decision"),
+        ({"columns": []}, "columns must name one at least of game, decision"),
         ({"batch_size": 0}, "batch_size must be 1 or more"),
         ({"shards": [3]}, "shards must be 0 to 2, not 3"),
     ):

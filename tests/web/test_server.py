@@ -16,6 +16,7 @@ import pytest
 
 from experiments.web import server as web_server
 from experiments.web.app import STATIC
+from experiments.web.store import Store
 from experiments.web.table import Table, TableError, packed_view
 from samurai_env import game_names, make_variant, parse_variant
 from samurai_env.game_record import GameRecord
@@ -499,3 +500,15 @@ def test_an_address_in_use_is_said_before_one_is_announced():
         with pytest.raises(ValueError, match=f"port {port}: address already in use; --port"):
             check_address("127.0.0.1", port)
     check_address("127.0.0.1", 0)
+
+
+def test_a_table_that_cannot_be_written_leaves_no_open_transaction(tmp_path):
+    store = Store(tmp_path / "tables.db")
+    with pytest.raises(OverflowError):
+        store.add_table("a", 1.0, "{}", [1, 2**70])
+    store.add_table("b", 2.0, "{}", [3])
+    store.add_decision("b", 1, 4)
+    store.close()
+    again = Store(tmp_path / "tables.db")
+    assert [(name, actions) for name, _, _, actions in again.tables()] == [("b", [3, 4])]
+    again.close()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.best_response import Config, Shares
+from experiments.best_response import Config, Shares, training
 from experiments.evaluation import best_responses
 from samurai_env import make_variant
 
@@ -56,3 +56,13 @@ def test_the_table_of_the_leaderboard(tmp_path: Path) -> None:
     (folder / "best_response.json").write_text(json.dumps(kept_of("greedy", shares={"PPO, seed 1": [[2]]})))
     with pytest.raises(ValueError, match=r"best_response\.json is damaged"):
         best_responses.part(tmp_path)
+
+
+def test_an_exploiter_stopped_before_its_first_checkpoint_begins_again(tmp_path: Path) -> None:
+    config = Config(target="greedy", output=tmp_path)
+    assert not training(config, 1).resume
+    (tmp_path / "seed-1").mkdir()
+    (tmp_path / "seed-1" / "curve.png").touch()
+    assert not training(config, 1).resume
+    (tmp_path / "seed-1" / "checkpoint.safetensors").touch()
+    assert training(config, 1).resume

@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from experiments import cooperative, reproduce, tournament
+from experiments.common.interrupts import Interrupt
 from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.ladders import read_ladders
 from experiments.leaderboard.configs import tournament_config
@@ -23,7 +24,7 @@ def again(folder, **changes):
     return out.getvalue()
 
 
-def test_a_cell_of_a_table_of_ratings(tmp_path):
+def test_a_cell_of_a_table_of_ratings(tmp_path, monkeypatch):
     board = next(board for board in read_ladders()[0] if board.name == "ladder-2")
     played = replace(
         tournament_config(board, tmp_path, False),
@@ -40,12 +41,35 @@ def test_a_cell_of_a_table_of_ratings(tmp_path):
     assert [(each["one"], each["others"], len(each["shares"])) for each in cell["matchups"]] == [
         ("random", "greedy", 3)
     ]
-    with pytest.raises(ValueError, match="has results: choose another --output"):
+    assert again(tmp_path).splitlines()[-2:] == said.splitlines()[-2:]  # a run that was stopped goes on
+    monkeypatch.setattr(reproduce, "commit", lambda: "abc1234")
+    with pytest.raises(ValueError, match=r"has games of commit .*, not of this one: choose another --output"):
         again(tmp_path)
+    monkeypatch.undo()
     with pytest.raises(ValueError, match="ladder-2 has no cell of mcts:5 and random"):
         again(tmp_path, agent="mcts:5", output=tmp_path / "other")
     with pytest.raises(ValueError, match="there is no table 'ladder-9' that has been played; there are ladder-2"):
         again(tmp_path, table="ladder-9")
+
+
+def test_a_cell_of_an_agent_against_copies_of_itself(tmp_path):
+    board = next(board for board in read_ladders()[0] if board.name == "ladder-2")
+    played = replace(tournament_config(board, tmp_path, False), agents=("random", "greedy"), deals=2, processes=1)
+    tournament.play(replace(played, output=tmp_path / "ladder-2"), QUIET)
+    assert "2 deals with the same results" in again(tmp_path, others=("greedy",))
+
+
+def test_a_stopped_repetition_is_not_compared(tmp_path, monkeypatch):
+    board = next(board for board in read_ladders()[0] if board.name == "ladder-2")
+    played = replace(tournament_config(board, tmp_path, False), agents=("random", "greedy"), deals=2, processes=1)
+    tournament.play(replace(played, output=tmp_path / "ladder-2"), QUIET)
+    stopped = Interrupt()
+    stopped.asked = True
+    monkeypatch.setattr(reproduce, "Interrupt", lambda: stopped)
+    with pytest.raises(KeyboardInterrupt, match="the same command resumes"):
+        again(tmp_path)
+    monkeypatch.undo()
+    assert "2 deals with the same results" in again(tmp_path)
 
 
 def test_a_cell_of_a_free_for_all(tmp_path):

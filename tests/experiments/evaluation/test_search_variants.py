@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from experiments import search_variants
+from experiments.evaluation.matchups import Matchup, Results
 from experiments.search_variants import Config, main, positions, simulations_in, wanted
 from samurai_env import make_variant
 
@@ -75,3 +76,11 @@ def test_a_network_that_is_not_there_is_refused_before_anything_is_measured(two,
     with pytest.raises(FileNotFoundError, match="there is no network at"):
         main(Config(network=tmp_path / "none", output=tmp_path / "o"))
     assert not (tmp_path / "o").exists()
+
+
+def test_a_pair_that_has_not_met_yet_has_an_empty_cell(tmp_path) -> None:
+    results = Results(tmp_path / "results.json", "samurai players=2")
+    results.matchups["mcts:9", "random"] = Matchup()
+    results.matchups["mcts:9", "greedy"] = Matchup({0: [1.0, 0.5]}, [0.4, 0.1], [100, 100], ["abc"], ["here"])
+    last = search_variants.table(Config(opponents=("random", "greedy")), {"plain": "mcts:9"}, results).splitlines()[-1]
+    assert last.startswith("| plain | `mcts:9` | 4.0 |  | 75.0% [")

@@ -362,7 +362,7 @@ def test_free_for_alls_go_on_deal_by_deal(tmp_path):
         ({"game": "samurai players=2"}, "has 2 players, of whom every pair meets anyway"),
         ({"game": "samurai_spirit players=3"}, "is cooperative"),
         ({"agents": ("random", "greedy")}, "needs 3 agents or more here, not 2"),
-        ({"width": 0.1}, "--winner and --width are for one agent among copies"),
+        ({"width": 0.1}, "--width, --winner and --above are for one agent among copies"),
     ],
 )
 def test_a_free_for_all_that_there_is_not(tmp_path, changes, words):

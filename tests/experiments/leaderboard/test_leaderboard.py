@@ -13,7 +13,7 @@ from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.ladders import Ladder, read_ladders
 from experiments.evaluation.matchups import Matchup, Results
 from experiments.evaluation.standings import standings
-from experiments.leaderboard.best_agents import best
+from experiments.leaderboard.best_agents import best, merged
 from experiments.leaderboard.by_time import by_time
 from experiments.leaderboard.outputs import write_pages
 from experiments.leaderboard.page import CONTROLS, NOTHING, _files_of, in_short, ladder_part, page
@@ -133,7 +133,7 @@ full_deals = 1
 
 def test_what_a_table_does_not_say_is_what_tournaments_do():
     table = Ladder("one", "samurai", ("greedy",), 1, 1)
-    for name in ("chunk", "first_deal", "mirror", "free_for_all", "width", "winner"):
+    for name in ("chunk", "first_deal", "mirror", "free_for_all", "width", "winner", "above"):
         assert getattr(table, name) == getattr(tournament.Config, name)
 
 
@@ -251,3 +251,14 @@ full_deals = {}
     (rate, games) = wins.rate("random", make_variant("samurai_spirit", 1))
     assert games == 9
     assert rows[0]["interval"] == [round(rate.low, 4), round(rate.high, 4)]
+
+
+def test_a_deal_on_two_tables_counts_once(tmp_path):
+    tables = []
+    for name, first, lineup in (("a", 0, ("greedy", "random")), ("b", 2, ("random", "greedy"))):
+        results = Results(tmp_path / name / "results.json", "samurai players=2", first)
+        share = float(lineup[0] == "greedy")
+        results.matchups[lineup] = Matchup({deal: [share] * 2 for deal in range(5)})
+        tables.append(results)
+    (matchup,) = merged(tables).matchups.values()
+    assert matchup.shares().tolist() == [[1.0, 1.0]] * 7

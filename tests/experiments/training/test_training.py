@@ -434,6 +434,13 @@ def test_an_exported_network_is_half_as_large_and_plays_alike(tmp_path):
         export.main(export.Config(run, tmp_path / "net"))
 
 
+def test_a_network_that_was_not_trained_by_decisions_is_exported(tmp_path, capsys):
+    file = tmp_path / "net.safetensors"
+    save_network(new_network(NetworkConfig(make_variant("samurai").spec, "flat", (8,), True)), file, {"positions": 3})
+    export.main(export.Config(file, tmp_path / "other.safetensors"))
+    assert capsys.readouterr().out.rstrip().endswith(make_variant("samurai").spec.rpartition(" ")[2])
+
+
 def test_a_card_is_carried_over_to_the_present_format_and_the_weights_stay(tmp_path):
     file = tmp_path / "net.safetensors"
     net = new_network(NetworkConfig(make_variant("samurai").spec, "flat", (8,), True))
