@@ -28,7 +28,7 @@ TITLE = "# Leaderboard"
 NOTHING = "*Nothing has been played yet*: `make leaderboard`."
 HEAD = """\
 How strong the agents are, measured on duplicate deals: every deal is played from every seat, by the same seeds for
-all. How to read the tables and how to put another agent on them: [docs/guides/benchmark.md](docs/guides/benchmark.md).
+all. How to read the tables and how to put another agent on them: [Benchmark](docs/guides/benchmark.md).
 This page is written by `python -m experiments.leaderboard` from the files in `experiments/results`, never by hand;
 `make leaderboard` plays what is missing (`make leaderboard FULL=1`: the long form).
 
