@@ -63,14 +63,14 @@ class Config(WorkerSettings):
         self.agents = split_agent_specs(self.agents)
 
 
-def need(package: str, extra: str | None = None) -> None:
+def need(package: str) -> None:
     """Refuse to go on without a package.
 
     Raises:
         ValueError: it is not installed.
     """
     if find_spec(package) is None:
-        raise ValueError(f"this needs {package}: pip install " + (f"'samurai-env[{extra}]'" if extra else package))
+        raise ValueError(f"this needs {package}: pip install {package}")
 
 
 def prepare(config: Config) -> Manifest:
@@ -123,7 +123,7 @@ def make(config: Config, console: Console) -> Manifest:
     Raises:
         KeyboardInterrupt: after Ctrl-C; what is done is kept.
     """
-    need("pyarrow", "data")
+    need("pyarrow")
     from experiments.datasets.shards import make_shard, write_shard
 
     manifest = prepare(config)
@@ -176,7 +176,7 @@ def verify(config: Config, console: Console) -> None:
         FileNotFoundError: a file is missing.
         ValueError: the first thing that is wrong.
     """
-    need("pyarrow", "data")
+    need("pyarrow")
     from experiments.datasets.reader import Dataset
 
     dataset = Dataset(config.output)
@@ -197,7 +197,7 @@ def export(config: Config, console: Console) -> None:
     Raises:
         ValueError: it is damaged, or Minari is not installed or refuses it.
     """
-    need("pyarrow", "data")
+    need("pyarrow")
     need("minari")
     from experiments.datasets import minari_export
     from experiments.datasets.reader import Dataset

@@ -4,7 +4,7 @@
     python -m experiments.benchmark.cluster --rounds 9   # more pairs: on a busy machine
 
 The two forms take turns on tasks that wait instead of computing, so that other programs disturb both alike and what is
-left is the handing out. Needs `pip install 'samurai-env[ray]'`.
+left is the handing out. Needs Ray (`pip install ray`).
 """
 
 import json

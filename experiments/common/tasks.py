@@ -60,7 +60,7 @@ def results(
     if not workers.ray:
         return process_pool.results(work, tasks, workers.processes, stopped, may_take)
     if find_spec("ray") is None:
-        raise ValueError("--ray (or RAY_ADDRESS) needs ray: pip install 'samurai-env[ray]'; --no-ray works without")
+        raise ValueError("--ray (or RAY_ADDRESS) needs ray: pip install ray; --no-ray works without")
     from experiments.common import ray_tasks
 
     return ray_tasks.results(work, tasks, workers.processes, stopped, may_take)

@@ -57,7 +57,7 @@ def check_actors(settings: "Config") -> None:
     if settings.actors and settings.opponents:
         raise ValueError("--opponents play without --actors only")
     if settings.actors and find_spec("ray") is None:
-        raise ValueError("--actors needs ray: pip install 'samurai-env[ray]'")
+        raise ValueError("--actors needs ray: pip install ray")
 
 
 @dataclass

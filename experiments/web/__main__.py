@@ -57,7 +57,7 @@ def main(config: Config, console: Console | None = None) -> None:
         from experiments.web.server import Settings
     except ModuleNotFoundError as error:
         raise ValueError(
-            f"the page needs {error.name}: pip install 'samurai-env[web]', in a clone pip install '.[web]'"
+            f"the page needs {error.name}: pip install starlette uvicorn markdown-it-py aggdraw pillow"
         ) from None
     check_ranges(config)
     console = console or Console()

@@ -58,7 +58,7 @@ def image(scene: Scene, zoom: float = 1.0) -> Any:
         import aggdraw
         from PIL import Image
     except ImportError as error:
-        raise ImportError("pictures as pixels need aggdraw and pillow: pip install 'samurai-env[render]'") from error
+        raise ImportError("pictures as pixels need aggdraw and pillow: pip install aggdraw pillow") from error
     size = round(scene.width * zoom), round(scene.height * zoom)
     canvas = aggdraw.Draw("RGB", size, scene.background)
     canvas.settransform((zoom, 0.0, 0.0, 0.0, zoom, 0.0))

@@ -15,7 +15,7 @@ def show(scene: Scene, title: str) -> None:
     try:
         import pygame
     except ImportError as error:
-        raise ImportError("render_mode=\"human\" needs pygame: pip install 'samurai-env[human]'") from error
+        raise ImportError('render_mode="human" needs pygame: pip install pygame-ce aggdraw pillow') from error
     pixels = np.ascontiguousarray(rgb_array(scene))
     size = pixels.shape[1], pixels.shape[0]
     pygame.display.init()

@@ -67,7 +67,7 @@ def make_server(sessions: GameSessions) -> Any:
         from mcp.server import MCPServer
         from mcp.server.mcpserver.exceptions import ToolError
     except ImportError:
-        raise ImportError("the MCP server needs the package mcp: pip install 'samurai-env[language]'") from None
+        raise ImportError("the MCP server needs the package mcp: pip install 'mcp>=2'") from None
 
     def with_errors(tool: Callable[..., Any]) -> Callable[..., Any]:
         """Send the text of an error to the model, which may try again."""

@@ -24,7 +24,7 @@ def test_in_the_simulator() -> None:
 
 def test_without_numba_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolkit, "find_spec", lambda name: None)
-    with pytest.raises(RuntimeError, match=r"needs numba-cuda.*pip install 'samurai-env\[cuda\]'"):
+    with pytest.raises(RuntimeError, match=r"needs numba-cuda.*pip install 'numba-cuda\[cu13\]"):
         make_vector_env("samurai", 4, device="cuda")
 
 
@@ -32,7 +32,7 @@ def test_without_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolkit, "find_spec", lambda name: True)
     monkeypatch.setattr("numba.cuda.is_available", lambda: True)
     monkeypatch.setattr(toolkit, "missing_libraries", lambda: ["libnvvm", "libnvrtc"])
-    with pytest.raises(RuntimeError, match=r"libnvvm and libnvrtc.*pip install 'samurai-env\[cuda\]'"):
+    with pytest.raises(RuntimeError, match=r"libnvvm and libnvrtc.*pip install 'numba-cuda\[cu13\]"):
         make_vector_env("samurai", 4, device="cuda")
 
 

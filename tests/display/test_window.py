@@ -47,5 +47,5 @@ def test_what_is_missing_is_named(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "pygame", None)
     env = GameEnv("samurai_card", opponents="random", render_mode="human")
-    with pytest.raises(ImportError, match=r"pip install 'samurai-env\[human\]'"):
+    with pytest.raises(ImportError, match="pip install pygame-ce aggdraw pillow"):
         env.reset(seed=1)

@@ -244,7 +244,7 @@ def test_impossible_settings(made, tmp_path):
 
 def test_without_pyarrow_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(dataset, "find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r"needs pyarrow: pip install 'samurai-env\[data\]'"):
+    with pytest.raises(ValueError, match=r"needs pyarrow: pip install pyarrow"):
         dataset.main(settings(tmp_path / "none"))
     assert os.listdir(tmp_path) == []
 

@@ -11,6 +11,7 @@ from numba import config, typeof
 from numba import types as numba_types
 
 THREADS = 128  # in a block; a guess until `experiments.benchmark.on_gpu` has measured others
+PACKAGE = "numba-cuda[cu13]>=0.30,<0.31"  # the extra `cuda`
 COMPILER = ("nvvm", "nvrtc")  # NVIDIA's libraries that kernels are compiled with
 
 
@@ -23,7 +24,7 @@ def check_gpu() -> None:
     if simulated():
         return
     if find_spec("numba_cuda") is None:
-        raise RuntimeError("device='cuda' needs numba-cuda, which is not installed: pip install 'samurai-env[cuda]'")
+        raise RuntimeError(f"device='cuda' needs numba-cuda, which is not installed: pip install '{PACKAGE}'")
     from numba import cuda
 
     if not cuda.is_available():
@@ -32,7 +33,7 @@ def check_gpu() -> None:
     if libraries := missing_libraries():
         raise RuntimeError(
             f"device='cuda' compiles with NVIDIA's {' and '.join(libraries)}, not to be found: "
-            "pip install 'samurai-env[cuda]', or 'numba-cuda[cu12]' for a driver of CUDA 12"
+            f"pip install '{PACKAGE}', or 'numba-cuda[cu12]' for a driver of CUDA 12"
         )
 
 
