@@ -365,17 +365,17 @@ def test_search_leaves_little_to_the_best_answer() -> None:
 def test_exploiters_come_close_to_the_best_response_and_never_above(tmp_path) -> None:
     """The program of that name against the uniformly random player, of which the exact value is known."""
     config = best_response.Config(
-        "random", game="mini", total_timesteps=20_000, seeds=1, agents=("mcts:1000",), deals=300, output=tmp_path,
-        num_envs=64, learning_rate=3e-3, hidden=(64,),
+        "random", game="mini", total_timesteps=700_000, seeds=1, agents=("mcts:1000",), deals=300, output=tmp_path,
+        num_envs=128, learning_rate=3e-3, ent_coef=0.002, hidden=(256,),
     )  # fmt: skip
     found = best_response.search(config, Console(quiet=True), Interrupt()).estimates()
     exact_share = (1 + uniform_exploitability()) / 2
     assert list(found) == ["mcts:1000", "PPO, seed 1"]
     assert all(share.low < exact_share for share in found.values())
     assert abs(found["mcts:1000"].mean - exact_share) < 0.05
-    assert found["PPO, seed 1"].low > 0.55
-    learner_value = value_against_uniform(make_agent(f"ppo:{tmp_path / 'seed-1'}", HIDDEN))
-    assert found["PPO, seed 1"].low < (1 + learner_value) / 2 < found["PPO, seed 1"].high
+    learned = (1 + value_against_uniform(make_agent(f"ppo:{tmp_path / 'seed-1'}", HIDDEN))) / 2  # without sampling
+    assert found["PPO, seed 1"].low < learned < found["PPO, seed 1"].high
+    assert exact_share - 0.05 < learned <= exact_share
     before = (tmp_path / "best_response.json").read_bytes()
     assert best_response.search(config, Console(quiet=True), Interrupt()).estimates() == found
     assert (tmp_path / "best_response.json").read_bytes() == before
