@@ -30,7 +30,7 @@ AGENTS = {
     "greedy_tuned": Entry(
         "greedy_tuned", "the same with weights tuned for the number of players", ".baselines.greedy", "make_tuned"
     ),
-    "lookahead": Entry("lookahead", "the heuristic policy with the replies it allows", ".baselines.lookahead"),
+    "lookahead": Entry("lookahead", "the heuristic policy that also looks at the replies", ".baselines.lookahead"),
     "rollout": Entry("rollout:GAMES", "tries each action by games of the heuristic policy", ".baselines.rollout"),
     "mcts": Entry("mcts:SIMULATIONS", "tree search over determinizations (ISMCTS)", ".search.mcts"),
     "flat_mc": Entry("flat_mc:SIMULATIONS", "Monte Carlo search of one decision", ".search.mcts", "make_flat"),

@@ -27,7 +27,7 @@ from agents.spec import split_agent_specs
 from experiments.common.cli import GameSpec, make_folder, progress_bar, run_program
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
-from experiments.common.provenance import commit, cpu_name
+from experiments.common.provenance import add_new, as_list, commit, cpu_name
 from experiments.common.ranges import Seed, check_ranges
 from experiments.common.tasks import WorkerSettings, results_in_order
 from experiments.evaluation.matches import Z95, Timed, warm_agent
@@ -128,7 +128,10 @@ def own_returns(batch: GameBatch, agent: Agent, states: np.ndarray, seats: np.nd
 
 
 class KeptActionGaps(Struct):
-    """The form of the file; see `ActionGaps`. A row of mean returns is a position, an action and the return."""
+    """The form of the file; see `ActionGaps`. A row of mean returns is a position, an action and the return.
+
+    `commit` and `machine` are lists, of all runs; see `as_list`.
+    """
 
     format: str
     variant: str
@@ -140,6 +143,8 @@ class KeptActionGaps(Struct):
     choices: dict[str, list[Natural]]
     seconds: dict[str, Seconds]
     mean_returns: list[tuple[Natural, Natural, Annotated[float, Meta(ge=-1.0, le=1.0)]]] = field(name="worths")
+    commit: str | list[str] = ""
+    machine: str | list[str] = ""
 
 
 class ActionGaps:
@@ -150,6 +155,8 @@ class ActionGaps:
         seconds: by agent, processor time of these decisions.
         mean_returns: by position and action, the seat's own.
         networks: by agent, the hashes of the files that it names.
+        commits: of the code that measured.
+        machines: on which it was started.
     """
 
     def __init__(self, config: Config, variant: Variant) -> None:
@@ -165,6 +172,8 @@ class ActionGaps:
         self.seconds: dict[str, float] = {}
         self.mean_returns: dict[tuple[int, int], float] = {}
         self.networks: dict[str, str] = {}
+        self.commits, self.machines = list[str](), list[str]()
+        self.now = commit(), cpu_name()
         if not self.path.exists():
             return
         kept = read_json(self.path, KeptActionGaps)
@@ -175,6 +184,7 @@ class ActionGaps:
         if wrong := self._wrong(kept, variant.num_actions):
             raise ValueError(f"{one_line(self.path, 120)} is damaged: {wrong}")
         self.choices, self.seconds, self.networks = kept.choices, kept.seconds, kept.networks
+        self.commits, self.machines = as_list(kept.commit), as_list(kept.machine)
         self.mean_returns = {(position, action): value for position, action, value in kept.mean_returns}
 
     @staticmethod
@@ -191,12 +201,14 @@ class ActionGaps:
         return "it has the return of a choice twice" if len(pairs) < len(kept.mean_returns) else None
 
     def save(self) -> None:
-        """Write the file."""
+        """Write the file, with what this run has measured."""
+        add_new(self.commits, self.now[0])
+        add_new(self.machines, self.now[1])
         rows = [[*key, value] for key, value in self.mean_returns.items()]
         kept = {
             **self.head,
-            "commit": commit(),
-            "machine": cpu_name(),
+            "commit": self.commits,
+            "machine": self.machines,
             "networks": self.networks,
             "choices": self.choices,
         }

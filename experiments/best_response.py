@@ -17,7 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from agents.networks.files import load_network
+from agents.networks.network_files import load_network
 from agents.old_names import current_settings
 from agents.registry import make_agent
 from agents.settings import Range
@@ -25,7 +25,7 @@ from agents.spec import parse_agent_spec, split_agent_specs
 from experiments.common.cli import GameSpec, command_line, make_folder, run_program
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
-from experiments.common.provenance import commit, cpu_name
+from experiments.common.provenance import add_new, as_list, commit, cpu_name
 from experiments.common.ranges import Count, check_ranges
 from experiments.evaluation.best_responses import KeptShares
 from experiments.evaluation.matches import Estimate, estimate, one_against_others
@@ -143,6 +143,8 @@ class Shares:
         self.networks: dict[str, str] = {}
         self.by_exploiter: dict[str, list[list[float]]] = {}
         self.curves: dict[str, list[tuple[int, float]]] = {}
+        self.commits, self.machines = list[str](), list[str]()
+        self.now = commit(), cpu_name()
         if not self.path.exists():
             return
         kept = read_json(self.path, KeptShares)
@@ -155,6 +157,7 @@ class Shares:
             if any(len(row) != variant.num_players for row in rows):
                 raise ValueError(one_line(f"{self.path} is damaged: {name} has a deal with a seat too many or too few"))
         self.networks, self.by_exploiter, self.curves = kept.networks, kept.shares, kept.curves
+        self.commits, self.machines = as_list(kept.commit), as_list(kept.machine)
 
     def measure(self, name: str, spec: str, config: Config, variant: Variant, interrupt: Interrupt) -> None:
         """Play what is missing; Ctrl-C ends it after a block."""
@@ -166,13 +169,15 @@ class Shares:
             self.save()
 
     def save(self) -> None:
-        """Write the file."""
+        """Write the file, with what this run has measured."""
+        add_new(self.commits, self.now[0])
+        add_new(self.machines, self.now[1])
         kept = {
             "settings": self.settings,
             "networks": self.networks,
             "shares": self.by_exploiter,
-            "commit": commit(),
-            "machine": cpu_name(),
+            "commit": self.commits,
+            "machine": self.machines,
             "command": self.command,
             "curves": self.curves,
         }

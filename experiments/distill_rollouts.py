@@ -22,11 +22,11 @@ from torch import nn
 from agents.baselines.rollout import RolloutAgent
 from agents.heuristics import ActionFeatures
 from agents.networks.config import NetworkConfig
-from agents.networks.files import save_network
 from agents.networks.network import PolicyValueNet, new_network
+from agents.networks.network_files import save_network
 from agents.registry import make_agent
 from agents.settings import Range
-from experiments.common import parts
+from experiments.common import gathered_positions
 from experiments.common.array_files import load_arrays
 from experiments.common.cli import GameSpec, progress_bar, run_program
 from experiments.common.ranges import Count, Seed, check_ranges
@@ -111,7 +111,9 @@ def made(config: Config, variant: Variant) -> str:
 def gather(config: Config, variant: Variant, console: Console) -> list[Path]:
     """Measure all positions that are not there yet; the files of all parts."""
     tasks = [(variant.spec, config.rollouts, part, config.seed) for part in range(-(-config.deals // DEALS))]
-    return parts.gather(look_at, tasks, DEALS, config.run, made(config, variant), [config.rollouts], config, console)
+    return gathered_positions.gather(
+        look_at, tasks, DEALS, config.run, made(config, variant), [config.rollouts], config, console
+    )
 
 
 def load_positions(path: Path) -> dict[str, np.ndarray]:
@@ -237,7 +239,7 @@ def learn(config: Config, console: Console) -> PolicyValueNet:
     worth = {name: round(worth_of_choices(held_out, score, row, values), 4) for name, score in scores.items()}
     told = ", ".join(f"{value} by the {name}" for name, value in worth.items())
     console.print(f"{len(held_out):,} positions held out: choices are worth {told} more than chance")
-    notes = parts.notes(
+    notes = gathered_positions.notes(
         "experiments.distill_rollouts",
         config,
         len(learned) + len(held_out),

@@ -13,7 +13,7 @@ import torch
 from rich.console import Console
 
 from agents.networks.cards import read_card
-from agents.networks.files import load_network, save_network, write_card
+from agents.networks.network_files import load_network, save_network, write_card
 from agents.networks.paths import weights_file
 from experiments.common.cli import run_program
 

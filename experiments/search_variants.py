@@ -120,7 +120,8 @@ def specs(config: Config, variant: Variant, console: Console) -> dict[str, str]:
         found = kept.specs
         if (kept.variant, kept.milliseconds) != (variant.spec, config.milliseconds):
             held = f"{shown(kept.variant, 120)} and {kept.milliseconds:g} ms"
-            raise ValueError(f"{file} was measured for {held}, not {config.milliseconds:g} ms; choose another --output")
+            asked = f"{shown(variant.spec, 120)} and {config.milliseconds:g} ms"
+            raise ValueError(f"{file} was measured for {held}, not {asked}; choose another --output")
     names = wanted(config, variant)
     for name, spec in names.items():
         if spec not in found:

@@ -127,14 +127,14 @@ def load_player(path: Path, variant: Variant, device: str = CPU) -> Network:
     with suppress(FileNotFoundError, ValueError):  # the loader says what is wrong
         without_torch |= device == CPU and numpy_network.faster_without_torch(read_card(path).config)
     if not without_torch:
-        from agents.networks.files import load_network
         from agents.networks.network import check_device
+        from agents.networks.network_files import load_network
 
         check_device(device)
         net = load_network(path, device)
     else:
         if device != CPU:
-            raise ValueError(f"device={device[:60]} needs torch: pip install 'samurai-env[train]'")
+            raise ValueError(f"device={device[:60]} needs torch: pip install torch")
         net = numpy_network.load_network(path)
     check_fits(net.config, variant, path)
     return net

@@ -28,6 +28,7 @@ from agents.search.tree import (
     read_roots,
     root_actions,
     select,
+    several_roots,
 )
 from agents.settings import LARGEST, Count, Positive, Range, Share, check_ranges
 from agents.spec import AgentSpec, read_settings
@@ -310,14 +311,14 @@ class MCTSAgent:
     def analyse(self, states: np.ndarray, keys: np.ndarray) -> RootActions:
         """Search one game; `states` (1,) and `keys` (1,) as for `act`.
 
+        Several trees have no common root: of them only visits and expected returns are known.
+
         Raises:
-            ValueError: more or less than one game, or the search grows several trees.
+            ValueError: more or less than one game.
         """
         checked_array("states", states, self._variant.dtype, (1,))
-        if self.config.determinizations:
-            raise ValueError("several trees have no common root to show: analyse with determinizations=0")
-        self.search(states, keys)
-        return root_actions(self._work.nodes[0], int(states["seat"][0]))
+        result = self.search(states, keys)
+        return several_roots(result) if self.config.determinizations else root_actions(self._work.nodes[0])
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `samurai_env.agent_api.Agent.act`."""

@@ -385,7 +385,7 @@ class PUCTAgent:
         keys = checked_keys(keys, len(states))
         with self._precision:
             trees = self._search(states, keys, new_result(1, self.variant), choose_only=False)
-        return root_actions(trees[0], int(states["seat"][0]))
+        return root_actions(trees[0])
 
     def _search(self, roots: np.ndarray, keys: np.ndarray, result: SearchResult, choose_only: bool) -> np.ndarray:
         config, games, left = self.config, len(roots), self.config.simulations

@@ -5,6 +5,7 @@ and Whitehouse, 2012). Returns are vectors and each seat maximises its own compo
 four players and for cooperation.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 from samurai_env.core import bits
 from samurai_env.core.game import Variant
 from samurai_env.core.jit import jit
+
+LEAST_VISITS = 3  # of an action in a line of play, after the first
 
 
 def node_dtype(num_players: int, num_actions: int) -> np.dtype:
@@ -53,30 +56,59 @@ class SearchResult(NamedTuple):
 
 
 class RootActions(NamedTuple):
-    """The statistics of each action at the root, by action id.
+    """What a search of one game found at the root, by action id; nan is what it does not know.
 
     Attributes:
         visits: int64 (actions,), how often each was tried.
-        values: float64 (actions,), mean return to the seat to move; nan where it was not tried.
+        values: float64 (actions, players), mean returns by seat; nan where it was not tried.
         priors: float32 (actions,), before the search; 0 where the action is illegal.
+        expected: float64 (players,), mean returns of all simulations by seat.
+        line: the most visited actions one after the other. Those after the first need not be legal: another
+            determinization may allow other actions.
     """
 
     visits: np.ndarray
     values: np.ndarray
     priors: np.ndarray
+    expected: np.ndarray
+    line: tuple[int, ...] = ()
 
 
-def root_actions(nodes: np.ndarray, seat: int) -> RootActions:
-    """Read the actions at the root of one tree, nodes (simulations + 1,), for the seat to move there."""
+def root_actions(nodes: np.ndarray) -> RootActions:
+    """Read one tree, nodes (simulations + 1,)."""
     root = nodes[0]
-    visits, values = np.zeros(len(root["prior"]), np.int64), np.full(len(root["prior"]), np.nan)
-    child = root["child"]
-    while child >= 0:
+    visits, values = np.zeros(len(root["prior"]), np.int64), np.full((len(root["prior"]), len(root["value"])), np.nan)
+    for child in _children(nodes, 0):
         node = nodes[child]
         visits[node["action"]] = node["visits"]
-        values[node["action"]] = node["value"][seat] / node["visits"]
-        child = node["sibling"]
-    return RootActions(visits, values, root["prior"].copy())
+        values[node["action"]] = node["value"] / node["visits"]
+    return RootActions(visits, values, root["prior"].copy(), root["value"] / root["visits"], tuple(_line(nodes)))
+
+
+def several_roots(result: SearchResult) -> RootActions:
+    """What several trees of one game have in common: the visits and the expected returns."""
+    visits, expected = result.visits[0], result.values[0]
+    unknown = np.full(len(visits), np.nan, np.float32)
+    return RootActions(visits, np.full((len(visits), len(expected)), np.nan), unknown, expected)
+
+
+def _children(nodes: np.ndarray, parent: int) -> Iterator[int]:
+    child = int(nodes[parent]["child"])
+    while child >= 0:
+        yield child
+        child = int(nodes[child]["sibling"])
+
+
+def _line(nodes: np.ndarray) -> Iterator[int]:
+    """The most visited actions from the root on, after the first as long as they were visited several times."""
+    node, visits, action = 0, nodes["visits"], nodes["action"]
+    while children := list(_children(nodes, node)):
+        prior = nodes[node]["prior"]  # decides between actions visited as often
+        most = max(children, key=lambda child: (visits[child], prior[action[child]], -action[child]))
+        if node and visits[most] < LEAST_VISITS:
+            return
+        node = most
+        yield int(action[node])
 
 
 def new_result(games: int, variant: Variant) -> SearchResult:

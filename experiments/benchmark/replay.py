@@ -35,7 +35,7 @@ class Replay:
 
     @staticmethod
     def environment(num_envs: int, variant: Variant, threads: int = 1) -> GameVectorEnv:
-        """Make the vector environment of a game by `gymnasium.make_vec`."""
+        """Make the vector environment of a game that `gymnasium.make_vec` makes, without its checks of the id."""
         return GameVectorEnv(
             variant.game.name,
             num_envs,

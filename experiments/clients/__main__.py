@@ -18,6 +18,8 @@ import tyro
 
 from experiments.clients import Policy
 from experiments.clients.page import add_row
+from experiments.common.ranges import Count, check_ranges
+from experiments.evaluation.matches import estimate
 from samurai_env.core.game import find_game
 from samurai_env.envs.learner import LearnerVectorEnv
 
@@ -42,9 +44,9 @@ class Config:
     """name of the game"""
     num_players: int = 2
     """number of players"""
-    steps: int = 200_000
+    steps: Count = 200_000
     """decisions of the learner"""
-    eval_games: int = 1000
+    eval_games: Count = 1000
     """games against random play afterwards"""
     results: Path | None = None
     """JSON lines to which the row is added"""
@@ -63,7 +65,7 @@ class Row:
         steps_per_second: decisions in a second of processor time, the learning and the compilation or loading of code
             included.
         share: percent of the wins against random play.
-        low, high: 95 % interval of that.
+        low, high: 95 % interval of that; see `estimate`.
         games: how many were played.
     """
 
@@ -115,8 +117,9 @@ def main(config: Config) -> Row:
     """Train, evaluate, print and keep the row.
 
     Raises:
-        ValueError: there is no such client.
+        ValueError: there is no such client, or a number is out of its range.
     """
+    check_ranges(config)
     if config.client not in PACKAGES:
         raise ValueError(f"the clients are {', '.join(PACKAGES)}, not {config.client!r}")
     variant = find_game(config.game).variant(config.num_players)
@@ -124,8 +127,7 @@ def main(config: Config) -> Row:
     start = time.process_time()
     policy = train(config.game, config.num_players, config.steps)
     seconds = time.process_time() - start
-    won = shares(policy, config.game, config.num_players, config.eval_games)
-    share, half = 100 * won.mean(), 196 * won.std(ddof=1) / len(won) ** 0.5
+    won = estimate(shares(policy, config.game, config.num_players, config.eval_games)[:, None])
     name = PACKAGES[config.client]
     row = Row(
         client=config.client,
@@ -134,10 +136,10 @@ def main(config: Config) -> Row:
         variant=variant.spec,
         steps=config.steps,
         steps_per_second=round(config.steps / seconds),
-        share=round(share, 1),
-        low=round(share - half, 1),
-        high=round(share + half, 1),
-        games=len(won),
+        share=round(100 * won.mean, 1),
+        low=round(100 * won.low, 1),
+        high=round(100 * won.high, 1),
+        games=config.eval_games,
     )
     print(json.dumps(asdict(row)), flush=True)
     if config.results is not None:

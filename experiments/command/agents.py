@@ -1,4 +1,4 @@
-"""List what can be named as an agent, and the weights that come with the project."""
+"""List what can be named as an agent, what the best is, and the weights that come with the project."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,8 +7,11 @@ from msgspec import Struct
 from rich.console import Console
 from rich.table import Table
 
+from agents.best import named
 from agents.networks.paths import shipped_networks, shipped_weights
 from agents.registry import AGENTS
+from samurai_env import make_variant
+from samurai_env.core.game import game_names
 from samurai_env.files.json_reader import read_json
 
 
@@ -24,7 +27,7 @@ class Config:
 
 
 def main(config: Config, console: Console | None = None) -> None:
-    """Print three tables."""
+    """Print four tables."""
     console = console or Console()
     specs = Table("spec", "agent", title="Agents", title_justify="left", box=None)
     for entry in AGENTS.values():
@@ -32,6 +35,14 @@ def main(config: Config, console: Console | None = None) -> None:
     specs.add_row("module.Name[:ARGUMENT]", "one of yours: what Name of that module makes of variant and argument")
     console.print(specs)
     console.print("Settings follow after commas: mcts:1000,c_puct=1,rollout_depth=16")
+    console.print()
+    best = Table("game", "spec", "plays", title="What best plays, with default options", title_justify="left", box=None)
+    best.columns[2].overflow = "fold"
+    for name in game_names():
+        variant = make_variant(name)
+        for spec in ("best", "best:1s"):
+            best.add_row(f"{name} players={variant.num_players}", spec, named(spec, variant))
+    console.print(best)
     console.print()
     networks = Table("path", "plays", title="Shipped networks", title_justify="left", box=None)
     for path in shipped_networks():

@@ -42,20 +42,26 @@ class Config:
 
 
 def opinion(agent: Agent, position: Position) -> RootActions:
-    """What an agent finds out about the actions of a position; what it has no notion of is 0 or nan.
+    """What an agent finds out about the actions of a position; what it has no notion of is 0 visits or nan.
 
     Raises:
         ValueError: the agent only chooses.
     """
     keys = decision_keys(position.states["seed"], position.states["steps"], position.seat)
-    size = position.variant.num_actions
-    visits, values, priors = np.zeros(size, np.int64), np.full(size, np.nan), np.zeros(size, np.float32)
     if isinstance(agent, (MCTSAgent, PUCTAgent)):
         return agent.analyse(position.states, keys)
+    size, players = position.variant.num_actions, position.variant.num_players
+    found = RootActions(
+        visits=np.zeros(size, np.int64),
+        values=np.full((size, players), np.nan),
+        priors=np.full(size, np.nan, np.float32),
+        expected=np.full(players, np.nan),
+    )
     if isinstance(agent, NetworkAgent):
-        return RootActions(visits, values, np.exp(agent.evaluate(position.states)[0][0]))
+        return found._replace(priors=np.exp(agent.evaluate(position.states)[0][0]))
     if isinstance(agent, RolloutAgent):
-        return RootActions(visits, agent.action_values(position.states, keys)[0], priors)
+        found.values[:, position.seat] = agent.action_values(position.states, keys)[0]
+        return found
     raise ValueError("--agent is one that weighs actions: mcts, flat_mc, puct, ppo, rollout or best")
 
 
@@ -64,13 +70,15 @@ def show(position: Position, found: RootActions, played: int | None, title: str)
     table = Table("", "action", title=title, title_justify="left", box=None)
     for head in ("visits", "value", "prior"):
         table.add_column(head, justify="right")
-    legal = position.legal_actions()
-    order = sorted(legal, key=lambda a: (-found.visits[a], -np.nan_to_num(found.values[a], nan=-9), -found.priors[a]))
+    values, priors = found.values[:, position.seat], np.nan_to_num(found.priors)
+    ranks = -found.visits, -np.nan_to_num(values, nan=-9), -priors
+    order = sorted(position.legal_actions(), key=lambda action: [rank[action] for rank in ranks])
     for action in order:
-        value = "" if np.isnan(found.values[action]) else f"{found.values[action]:+.3f}"
+        value = "" if np.isnan(values[action]) else f"{values[action]:+.3f}"
+        prior = "" if np.isnan(found.priors[action]) else f"{priors[action]:.1%}"
         text = position.variant.game.format_move(position.state, [action])
         mark = "*" if action == played else ""
-        table.add_row(mark, text, str(found.visits[action]), value, f"{found.priors[action]:.1%}")
+        table.add_row(mark, text, str(found.visits[action]), value, prior)
     return table
 
 

@@ -45,3 +45,14 @@ def instruction_set() -> str:
 def machine() -> str:
     """Name and number of cores of the processor."""
     return f"{cpu_name()}, {os.cpu_count()} cores"
+
+
+def as_list(kept: str | list[str]) -> list[str]:
+    """Commits or machines of a file; older files have a string, the last one."""
+    return [kept] * bool(kept) if isinstance(kept, str) else list(kept)
+
+
+def add_new(kept: list[str], now: str) -> None:
+    """Add the commit or machine of a run, unless it is there."""
+    if now not in kept:
+        kept.append(now)

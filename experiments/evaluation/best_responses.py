@@ -7,6 +7,7 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from experiments.common.markdown import table, variant_title
+from experiments.common.provenance import as_list
 from experiments.evaluation.matches import estimate
 from samurai_env import parse_variant
 from samurai_env.files.json_reader import read_json
@@ -30,14 +31,15 @@ class KeptShares(Struct):
     """The form of the file.
 
     `shares` has a row a deal, for each exploiter; `settings` are those it was made with. `curves` has, for each that
-    was trained, decisions and win share against the target on the way.
+    was trained, decisions and win share against the target on the way. `commit` and `machine` are lists, of all runs;
+    see `as_list`.
     """
 
     settings: dict[str, str]
     networks: dict[str, str]
     shares: dict[str, list[list[Share]]]
-    commit: str = ""
-    machine: str = ""
+    commit: str | list[str] = ""
+    machine: str | list[str] = ""
     command: str = ""
     curves: dict[str, list[tuple[int, Share]]] = {}
 
@@ -56,8 +58,8 @@ def part(folder: Path) -> str | None:
         key=lambda kept: (kept.settings["variant"], kept.settings["target"] != "greedy", kept.settings["target"])
     )
     commands = "\n".join(kept.command for kept in found)
-    machines = "; ".join(sorted({kept.machine for kept in found}))
-    commits = ", ".join(sorted({kept.commit for kept in found}))
+    machines = "; ".join(sorted({machine for kept in found for machine in as_list(kept.machine)}))
+    commits = ", ".join(sorted({commit for kept in found for commit in as_list(kept.commit)}))
     origin = f"- Code: commit {commits}\n- Machine: {machines}"
     return f"{ABOUT}\n\n{table(HEAD, [row(kept) for kept in found])}\n\n{origin}\n\n```sh\n{commands}\n```"
 

@@ -21,8 +21,8 @@ from torch.nn.functional import nll_loss
 from agents.networks.agent import NetworkAgent
 from agents.networks.cards import read_card
 from agents.networks.config import NetworkConfig, supports_bfloat16
-from agents.networks.files import load_network, save_network
 from agents.networks.network import PolicyValueNet, new_network
+from agents.networks.network_files import load_network, save_network
 from agents.registry import make_agent
 from agents.settings import Range
 from experiments.common.cli import command_line, progress_bar, run_program

@@ -17,7 +17,7 @@ import torch
 import tyro
 
 from agents.networks.agent import NetworkAgent
-from agents.networks.files import save_network
+from agents.networks.network_files import save_network
 from agents.registry import make_agent
 from experiments.common.cli import GameSpec, run_program
 from experiments.common.provenance import commit, machine

@@ -23,7 +23,7 @@ from agents.registry import make_agent
 from agents.search.beliefs import LARGEST_LOGIT, Belief, hand_kinds, save_belief, shapes
 from agents.settings import Range
 from agents.spec import split_agent_specs
-from experiments.common import parts
+from experiments.common import gathered_positions
 from experiments.common.array_files import load_arrays
 from experiments.common.cli import GameSpec, run_program
 from experiments.common.ranges import Count, check_ranges
@@ -191,7 +191,7 @@ def learn(config: Config, console: Console) -> Belief:
     tasks: list[Task] = [
         (variant.spec, encoding, config.agents, config.share, part, config.seed) for part in range(count)
     ]
-    files = parts.gather(play, tasks, DEALS, config.run, made, config.agents, config, console)
+    files = gathered_positions.gather(play, tasks, DEALS, config.run, made, config.agents, config, console)
     learned = Positions([file for number, file in enumerate(files) if number % HELD_OUT])
     held_out = Positions(files[::HELD_OUT])
 
@@ -204,7 +204,7 @@ def learn(config: Config, console: Console) -> Belief:
         f"{len(held_out):,} positions held out: mean log-likelihood of a hand {by_net:.3f}, of equally likely hands "
         f"{alike:.3f}"
     )
-    notes = parts.notes(
+    notes = gathered_positions.notes(
         "experiments.training.belief",
         config,
         len(learned) + len(held_out),

@@ -17,7 +17,7 @@ from safetensors import torch as tensor_files
 
 from agents.networks.cards import CARD_BYTES, Card, read_card
 from agents.networks.config import NetworkConfig
-from agents.networks.files import load_network, save_network
+from agents.networks.network_files import load_network, save_network
 from agents.old_names import REMOVED, current_settings, current_tensor
 from experiments.common.provenance import commit, cpu_name
 from experiments.training.config import Config

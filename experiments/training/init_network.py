@@ -9,9 +9,9 @@ from torch import nn
 
 from agents.heuristics import ActionFeatures, tuned
 from agents.networks.config import NetworkConfig, graph_of
-from agents.networks.files import load_network
 from agents.networks.layers import spatial_layers
 from agents.networks.network import PolicyValueNet, new_network
+from agents.networks.network_files import load_network
 from agents.networks.warm_start import warm_start
 from experiments.common.ranges import Weight, Width, Widths
 from samurai_env import parse_variant

@@ -42,7 +42,7 @@ POSTS = {
     "positions": "new_position",
     "again": "again",
 }
-GETS = (*("offers", "view", "record", "rules", "film", "picture", "position", "strengths", "boards", "games", "runs"),)
+GETS = ("offers", "view", "record", "rules", "film", "picture", "position", "strengths", "boards", "games", "runs")
 
 
 class SecurityHeaders:

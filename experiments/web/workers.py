@@ -2,7 +2,7 @@
 
 import multiprocessing
 import signal
-from collections.abc import Iterator
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from agents.registry import make_agent
+from agents.search.mcts import MCTSAgent
+from agents.search.puct import PUCTAgent
 from experiments.common.process_pool import end_with_parent
 from samurai_env import Position, parse_variant
 from samurai_env.agent_api import Agent, decision_keys
 
 AGENTS_KEPT = 16  # in each process
-LONGEST_LINE, LEAST_VISITS = 6, 3
+LONGEST_LINE = 6
 
 
 @lru_cache(AGENTS_KEPT)
@@ -37,32 +39,42 @@ def judge(spec: str, saved: bytes) -> dict[str, Any]:
     Returns:
         `values`: the expected return of each seat: of the agent's search, else of the game's heuristic value; None if
         there is neither. `actions`: id, visits and their share, prior and values, one a seat, best first; without a
-        search only the choice, whose share is 1, and None for the others. `line`: ids of the best line as far as it
-        was looked into.
+        search only the choice, whose share is 1, and None for the others; of a search with several trees prior and
+        values are None. `line`: ids of the best line as far as it was looked into.
     """
     position = Position.restore(saved)
-    agent: Any = _agent(spec, position.variant.spec)
+    agent = _agent(spec, position.variant.spec)
     keys = decision_keys(position.states["seed"], position.states["steps"], position.seat)
-    if not hasattr(agent, "search"):
+    if not isinstance(agent, (MCTSAgent, PUCTAgent)):
         action = int(agent.act(position.states, keys)[0])
         chosen = {"id": action, "share": 1.0, "visits": None, "prior": None, "values": None}
         return {"values": _heuristic_values(position), "actions": [chosen], "line": [action]}
-    result = agent.search(position.states, keys)
-    visits = result.visits[0]
-    priors, values = _root(agent, position)
-    found: list[dict[str, Any]] = [
+    found = agent.analyse(position.states, keys)
+    total, priors = max(1, int(found.visits.sum())), np.nan_to_num(found.priors)
+    ranked = sorted(position.legal_actions(), key=lambda action: (-found.visits[action], -priors[action]))
+    actions = [
         {
             "id": action,
-            "share": float(visits[action] / max(1, visits.sum())),
-            "visits": int(visits[action]),
-            "prior": priors.get(action),
-            "values": values.get(action),
+            "share": float(found.visits[action] / total),
+            "visits": int(found.visits[action]),
+            "prior": None if np.isnan(found.priors[action]) else float(found.priors[action]),
+            "values": None if np.isnan(found.values[action]).any() else found.values[action].tolist(),
         }
-        for action in position.legal_actions()
+        for action in ranked
     ]
-    found.sort(key=lambda entry: -entry["visits"])
-    line = _line(agent, position) or [found[0]["id"]]
-    return {"values": [float(value) for value in result.values[0]], "actions": found, "line": line}
+    line = _legal_part(found.line, position) or ranked[:1]
+    return {"values": found.expected.tolist(), "actions": actions, "line": line}
+
+
+def _legal_part(line: Sequence[int], position: Position) -> list[int]:
+    """The first actions of a line, as long as they are legal in the position as it lies open."""
+    at, found = position.clone(), list[int]()
+    for action in line[:LONGEST_LINE]:
+        if at.over or action not in at.legal_actions():
+            break
+        at.step(action)
+        found.append(action)
+    return found
 
 
 def _heuristic_values(position: Position) -> list[float] | None:
@@ -72,48 +84,6 @@ def _heuristic_values(position: Position) -> list[float] | None:
     values = np.zeros(position.variant.num_players)
     position.variant.game.kernels.heuristic_value(position.states[0], values)
     return [float(value) for value in values]
-
-
-def _tree(agent: Any) -> Any:
-    """The tree of an agent's last search, None if it keeps none."""
-    nodes = getattr(getattr(agent, "_work", None), "nodes", None)
-    return None if nodes is None or len(nodes) == 0 else nodes[0]
-
-
-def _children(tree: Any, parent: int) -> Iterator[int]:
-    child = int(tree[parent]["child"])
-    while child >= 0:
-        yield child
-        child = int(tree[child]["sibling"])
-
-
-def _line(agent: Any, position: Position) -> list[int]:
-    """The most visited actions one after the other, as far as they are legal here and were visited several times."""
-    tree, node, at = _tree(agent), 0, position.clone()
-    line: list[int] = []
-    while tree is not None and len(line) < LONGEST_LINE and not at.over:
-        node = max(_children(tree, node), key=lambda one: (tree[one]["visits"], -tree[one]["action"]), default=-1)
-        if node < 0 or (line and tree[node]["visits"] < LEAST_VISITS):
-            break
-        action = int(tree[node]["action"])
-        if action not in at.legal_actions():
-            break
-        line.append(action)
-        at.step(action)
-    return line
-
-
-def _root(agent: Any, position: Position) -> tuple[dict[int, float], dict[int, list[float]]]:
-    """Priors, and values of all seats, of the actions at the root of the last search, as far as it kept it."""
-    tree = _tree(agent)
-    if tree is None:
-        return {}, {}
-    priors = {action: float(tree[0]["prior"][action]) for action in position.legal_actions()}
-    values = {}
-    for child in _children(tree, 0):
-        node = tree[child]
-        values[int(node["action"])] = [float(value) for value in node["value"] / max(1, node["visits"])]
-    return priors, values
 
 
 class Workers:

@@ -11,8 +11,8 @@ import torch
 from agents import rollouts
 from agents.leaf_values import no_leaf_value
 from agents.networks.config import NetworkConfig
-from agents.networks.files import load_network, save_network
 from agents.networks.network import PolicyValueNet
+from agents.networks.network_files import load_network, save_network
 from agents.networks.warm_start import warm_start
 from agents.registry import make_agent
 from agents.search import puct as search

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from agents.networks.config import prior_features
-from agents.networks.files import load_network
+from agents.networks.network_files import load_network
 from agents.registry import make_agent
 from samurai_env import make_variant, parse_variant
 from samurai_env.envs.vector import GameVectorEnv

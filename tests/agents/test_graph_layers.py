@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from agents.networks.config import NetworkConfig
-from agents.networks.files import load_network, save_network
 from agents.networks.maps.graph_layers import GraphLayers
 from agents.networks.network import PolicyValueNet
+from agents.networks.network_files import load_network, save_network
 from agents.registry import make_agent
 from experiments.training.init_network import random_play
 from samurai_env import GameBatch, make_variant

@@ -237,6 +237,15 @@ def test_targets_of_own_games_are_lambda_returns(game: str, players: int) -> Non
     assert 0 < len(play_out(1.0, share=0.3)[0]) < 0.5 * len(states)
 
 
+def test_no_position_of_many_long_games_is_left_out() -> None:
+    variant, seeds = make_variant("samurai_spirit", 7), np.arange(240, dtype=np.uint64)
+    value = make_leaf_value(variant, random_weights(variant))
+    states, targets, ends = lookahead.play(variant, value, seeds, Settings(1, 0.0, 1.0, 0.0, 0.9, 1.0), 7)
+    assert len(states) == len(targets) > 50_000
+    assert set(states["seed"]) == set(seeds)
+    assert len(ends) == len(seeds)
+
+
 def test_learning_from_own_games_in_a_cooperative_game_resumes(tmp_path, capsys) -> None:
     config = Config(run=tmp_path, game="samurai_spirit players=2", deals=2048, epochs=3, processes=1)
     config = replace(config, generations=2, own_deals=1024)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from agents.networks import agent, files, numpy_network
+from agents.networks import agent, network_files, numpy_network
 from agents.networks.cards import read_card
 from agents.networks.config import NetworkConfig
 from agents.networks.network import PolicyValueNet
@@ -37,7 +37,7 @@ def compare(path, states):
     processor: either is the same choice.
     """
     variant = parse_variant(read_card(path).variant)
-    by_torch = agent.NetworkAgent(variant, files.load_network(path))
+    by_torch = agent.NetworkAgent(variant, network_files.load_network(path))
     by_numpy = agent.NetworkAgent(variant, numpy_network.load_network(path))
     (a, v), (b, w) = by_torch.evaluate(states), by_numpy.evaluate(states)
     parts = [by_numpy.evaluate(states[i : i + numpy_network.FEW]) for i in range(0, len(states), numpy_network.FEW)]
@@ -75,7 +75,7 @@ def test_a_single_position_gives_what_it_gives_among_others():
 def test_other_forms_agree_too(tmp_path, hidden, heuristic_prior):
     variant = make_variant("samurai_card", 2)
     net = PolicyValueNet(NetworkConfig(variant.spec, "flat", hidden, heuristic_prior, 0, 8 * heuristic_prior))
-    files.save_network(net, tmp_path / "net.safetensors", {})
+    network_files.save_network(net, tmp_path / "net.safetensors", {})
     logits, values, same = compare(tmp_path / "net.safetensors", positions(variant, 5))
     assert same
     assert max(logits, values) < 1e-4
@@ -90,7 +90,7 @@ def test_networks_over_a_graph_agree_too(tmp_path, players, hidden, heuristic_pr
     with torch.no_grad():
         for parameter in net.graph.parameters():
             parameter += 0.1 * torch.randn_like(parameter)
-    files.save_network(net, tmp_path / "net.safetensors", {})
+    network_files.save_network(net, tmp_path / "net.safetensors", {})
     states = np.concatenate([GameBatch(variant).reset(np.arange(5)), positions(variant, 5)])
     logits, values, same = compare(tmp_path / "net.safetensors", states)
     assert same
@@ -100,7 +100,7 @@ def test_networks_over_a_graph_agree_too(tmp_path, players, hidden, heuristic_pr
 def test_forms_of_other_layers_name_torch(tmp_path):
     variant = make_variant("samurai", 2)
     net = PolicyValueNet(NetworkConfig(variant.spec, "planes", (8,), spatial_width=4))
-    files.save_network(net, tmp_path / "net.safetensors", {})
+    network_files.save_network(net, tmp_path / "net.safetensors", {})
     with pytest.raises(ValueError, match="layers that need torch"):
         numpy_network.load_network(tmp_path / "net.safetensors")
 

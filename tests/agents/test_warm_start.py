@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from agents.networks.config import NetworkConfig
-from agents.networks.files import save_network
 from agents.networks.network import PolicyValueNet
+from agents.networks.network_files import save_network
 from agents.networks.warm_start import warm_start
 from experiments.training.config import Config
 from experiments.training.learner import Learner

@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch import nn
 
-from agents.networks import files, numpy_network
+from agents.networks import network_files, numpy_network
 from agents.networks.agent import NetworkAgent
 from agents.networks.config import NetworkConfig
-from agents.networks.files import load_network, save_network
 from agents.networks.network import new_network
+from agents.networks.network_files import load_network, save_network
 from agents.registry import make_agent
 from experiments.evaluation.matches import estimate, one_against_others
 from experiments.training.config import Config
@@ -119,7 +119,7 @@ def test_a_network_goes_over_to_the_tuned_prior_also_with_more_players(tmp_path)
 
 def test_a_tuned_prior_that_cannot_be_is_refused():
     board, card = make_variant("samurai", 2).spec, make_variant("samurai_card", 2).spec
-    for expected_shapes in (files.expected_shapes, numpy_network.expected_shapes):
+    for expected_shapes in (network_files.expected_shapes, numpy_network.expected_shapes):
         with pytest.raises(ValueError, match="it needs heuristic_prior"):
             expected_shapes(NetworkConfig(board, "flat", (8,), tuned_prior=True))
         with pytest.raises(ValueError, match="The Card Game has no tuned policy"):

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 import samurai_env
+from agents.best import named
 from agents.registry import AGENTS, make_agent
 from agents.search.tree import RootActions
 from experiments.command import agents, analyse, main, replay
@@ -75,6 +76,15 @@ def test_agents_lists_every_spec_and_network():
     assert "belief=weights/beliefs/samurai-2 " in said
 
 
+def test_agents_tells_what_best_plays(capsys):
+    said = "".join(printed(agents, agents.Config()).split())
+    for game in ("samurai", "samurai_card", "samurai_spirit"):
+        variant = make_variant(game)
+        for spec in ("best", "best:1s"):
+            start = f"{game}players={variant.num_players}{spec}"
+            assert start + "".join(named(spec, variant).split()) in said
+
+
 def test_replay_shows_the_moves_of_the_record():
     record = GameRecord.load(RECORD)
     lines = printed(replay, replay.Config(RECORD)).splitlines()
@@ -88,7 +98,7 @@ def test_replay_shows_the_moves_of_the_record():
     assert actions
 
 
-@pytest.mark.parametrize("spec", ["mcts:60", "rollout:1", "ppo:weights/samurai-2"])
+@pytest.mark.parametrize("spec", ["mcts:60", "mcts:8,determinizations=4", "rollout:1", "ppo:weights/samurai-2"])
 def test_analyse_shows_every_legal_action(spec):
     said = printed(analyse, analyse.Config(RECORD, 40, spec))
     position, actions = replay.find_move(GameRecord.load(RECORD), 40)
@@ -116,5 +126,28 @@ def test_what_a_search_has_found_adds_up():
     assert set(np.flatnonzero(found.priors)) == set(position.legal_actions())
     assert np.isnan(found.values[found.visits == 0]).all()
     assert (np.abs(found.values[found.visits > 0]) <= 1.0).all()
-    with pytest.raises(ValueError, match="several trees"):
-        opinion(make_agent("mcts:20,determinizations=4", position.variant), position)
+    assert found.values[found.visits > 0].sum(1) == pytest.approx(0.0)  # of both seats
+    tried = found.visits > 0
+    assert (found.visits[tried, None] * found.values[tried]).sum(0) / 200 == pytest.approx(found.expected)
+    assert found.visits[found.line[0]] == found.visits.max()
+
+
+@pytest.mark.parametrize("spec", ["mcts:200", "puct:100,net=weights/samurai-2"])
+def test_an_analysis_is_that_of_the_search(spec):
+    position = Position(make_variant("samurai", 2), 3)
+    agent, keys = make_agent(spec, position.variant), np.array([5], np.uint64)
+    found, result = agent.analyse(position.states, keys), agent.search(position.states, keys)
+    assert (found.visits == result.visits[0]).all()
+    assert found.expected.tolist() == result.values[0].tolist()
+    assert len(found.line) > 1
+    assert np.isfinite(found.values[found.visits > 0]).all()
+
+
+def test_of_several_trees_only_what_they_share_is_told():
+    position = Position(make_variant("samurai", 2), 3)
+    found = opinion(make_agent("mcts:20,determinizations=4", position.variant), position)
+    assert found.visits.sum() == 20
+    assert np.isnan(found.values).all()
+    assert np.isnan(found.priors).all()
+    assert found.expected.sum() == pytest.approx(0.0)
+    assert not found.line

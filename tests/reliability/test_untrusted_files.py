@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from agents.networks.config import NetworkConfig
-from agents.networks.files import load_network, save_network
 from agents.networks.network import PolicyValueNet
+from agents.networks.network_files import load_network, save_network
 from agents.registry import make_agent
 from experiments.action_gaps import ActionGaps
 from experiments.action_gaps import Config as ActionGapsConfig
@@ -94,7 +94,7 @@ def change_card(path: Path, **changes: object) -> None:
 @pytest.mark.parametrize("hidden", [[6000, 6000], [65_536] * 256, [8, 8]], ids=len)
 def test_shapes_are_compared_before_anything_is_built(network, hidden, monkeypatch) -> None:
     change_card(network, hidden=hidden)
-    monkeypatch.setattr("agents.networks.files.load", None)
+    monkeypatch.setattr("agents.networks.network_files.load", None)
     began = time.process_time()
     with pytest.raises(ValueError, match=r"does not fit its card: tensor '.*' is .*, the card says"):
         load_network(network)

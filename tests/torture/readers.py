@@ -32,8 +32,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors import torch as tensor_files
 
 from agents.networks.config import NetworkConfig
-from agents.networks.files import load_network, save_network
 from agents.networks.network import PolicyValueNet
+from agents.networks.network_files import load_network, save_network
 from agents.registry import make_agent
 from experiments.action_gaps import ActionGaps
 from experiments.action_gaps import Config as ActionGapsConfig

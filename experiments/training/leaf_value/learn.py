@@ -15,7 +15,7 @@ from agents.networks.leaf_value_files import columns_digest, save_leaf_value
 from agents.registry import make_agent
 from agents.settings import Range
 from agents.spec import split_agent_specs
-from experiments.common import parts
+from experiments.common import gathered_positions
 from experiments.common.array_files import load_arrays
 from experiments.common.cli import GameSpec
 from experiments.common.ranges import Count, check_ranges
@@ -40,7 +40,7 @@ class OwnGames:
     """Generations of games that the value plays and learns from, after the games of the agents."""
     own_deals: Annotated[int, Range(2 * DEALS, 10**7)] = 20 * DEALS
     """Games of a generation."""
-    own_share: Annotated[float, Range(0, 1, above=True)] = 0.1
+    own_share: Annotated[float, Range(0, 0.5, above=True)] = 0.1  # of every game a part then fits into its file
     """Share of their decisions whose positions are kept."""
     own_random: Annotated[float, Range(0, 1)] = 0.005
     """Share of their decisions that are random."""
@@ -100,7 +100,8 @@ def learn(config: Config, console: Console) -> Path:
     if config.generations:
         positions += learn_from_own_games(net, config, variant, made, console)
     seconds = time.perf_counter() - started
-    path, notes = config.run / "model.safetensors", parts.notes(PROGRAM, config, positions, seconds, **measured)
+    path = config.run / "model.safetensors"
+    notes = gathered_positions.notes(PROGRAM, config, positions, seconds, **measured)
     save_leaf_value(variant, net.tensors(), path, notes)
     console.print(f"the leaf value is {path}")
     return path
@@ -114,7 +115,7 @@ def learn_from_agents(
         (variant.spec, config.agents, config.share, config.random, part, config.seed)
         for part in range(-(-config.deals // DEALS))
     ]
-    files = parts.gather(play, tasks, DEALS, config.run, made, config.agents, config, console)
+    files = gathered_positions.gather(play, tasks, DEALS, config.run, made, config.agents, config, console)
     learned = Positions([file for number, file in enumerate(files) if number % HELD_OUT])
     held_out = Positions(files[::HELD_OUT])
     net = Net(variant, config.hidden, learned.features)
@@ -161,7 +162,7 @@ def learn_from_own_games(net: Net, config: Config, variant: Variant, made: str, 
             (variant.spec, str(player), settings, number, part, config.seed)
             for part in range(-(-config.own_deals // DEALS))
         ]
-        files = parts.gather(play_own, tasks, DEALS, folder, made, config.agents, config, console)
+        files = gathered_positions.gather(play_own, tasks, DEALS, folder, made, config.agents, config, console)
         learned = [*learned, [file for part, file in enumerate(files) if part % HELD_OUT]][-REMEMBERED:]
         held_out = Positions(files[::HELD_OUT])
         pace = FitSettings(1, config.minibatch_size, config.own_learning_rate, config.seed + number)

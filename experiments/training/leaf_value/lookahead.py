@@ -27,8 +27,6 @@ heuristic_policy: Any = None
 leaf_value: Any = None
 choose: Any = None
 
-ROOM = 50_000  # positions that are kept of some games, at most
-
 
 class Settings(NamedTuple):
     """How games are played, for compiled code.
@@ -108,61 +106,58 @@ def choose_action(work, value, settings, cooperative, rng):
     return chosen
 
 
-def play_games(seeds, work, value, settings, cooperative, states, targets, ends, rng):
-    """Play these deals and write some positions with their targets; return how many.
+def play_game(seed, work, value, settings, cooperative, states, targets, ends, rng):
+    """Play a deal and write some positions with their targets; return how many.
 
     Args:
-        seeds: uint64 (games,).
+        seed: uint64, the deal.
         work: scratch.
         value: leaf value.
         settings: how.
         cooperative: whether all win or lose together.
-        states: the positions, as many as there is room for.
+        states: the positions; there is room for all of a game.
         targets: float64 (positions, seats): lambda returns of each seat, where the worth of the best action stands for
             what came after a random one.
-        ends: float64 (games, seats): returns of the games.
+        ends: float64 (seats,): returns of the game.
         rng: uint64 (1,).
     """
-    n, used = work.out.shape[0], 0
-    for game in range(seeds.shape[0]):
-        state = work.states[0]
-        reset(state, seeds[game])
-        first, decisions = used, 0
-        while not state.over:
-            if used < states.shape[0] and uniform(rng) < settings.share:
-                states[used] = state
-                work.kept[used - first] = decisions
-                used += 1
-            action = choose(work, value, settings, cooperative, rng)
-            for seat in range(n):
-                work.expected[decisions, seat] = work.worth[action, seat]
-            work.strayed[decisions] = False
-            if uniform(rng) < settings.random:
-                other = bits.pick(work.words, rng)
-                work.strayed[decisions] = other != action
-                action = other
-            decisions += 1
-            step(state, action)
-        returns(state, work.out)
+    state, n, kept, decisions = work.states[0], work.out.shape[0], 0, 0
+    reset(state, seed)
+    while not state.over:
+        if uniform(rng) < settings.share:
+            states[kept] = state
+            work.kept[kept] = decisions
+            kept += 1
+        action = choose(work, value, settings, cooperative, rng)
         for seat in range(n):
-            ends[game, seat] = work.out[seat]
-        last = used - 1
-        for decision in range(decisions - 1, -1, -1):
-            trace = 0.0 if work.strayed[decision] else settings.trace
+            work.expected[decisions, seat] = work.worth[action, seat]
+        work.strayed[decisions] = False
+        if uniform(rng) < settings.random:
+            other = bits.pick(work.words, rng)
+            work.strayed[decisions] = other != action
+            action = other
+        decisions += 1
+        step(state, action)
+    returns(state, work.out)
+    for seat in range(n):
+        ends[seat] = work.out[seat]
+    last = kept - 1
+    for decision in range(decisions - 1, -1, -1):
+        trace = 0.0 if work.strayed[decision] else settings.trace
+        for seat in range(n):
+            work.out[seat] = trace * work.out[seat] + (1 - trace) * work.expected[decision, seat]
+        if last >= 0 and work.kept[last] == decision:
             for seat in range(n):
-                work.out[seat] = trace * work.out[seat] + (1 - trace) * work.expected[decision, seat]
-            if last >= first and work.kept[last - first] == decision:
-                for seat in range(n):
-                    targets[last, seat] = work.out[seat]
-                last -= 1
-    return used
+                targets[last, seat] = work.out[seat]
+            last -= 1
+    return kept
 
 
 @cache
 def _bound(game: Game) -> Any:
     names = ("reset", "step", "legal", "returns", "determinize", "heuristic_policy")
     scope = {name: getattr(game.kernels, name) for name in names} | {"leaf_value": leaf_values.bound(game)}
-    return bind(play_games, game.name, scope | {"choose": bind(choose_action, game.name, scope)})
+    return bind(play_game, game.name, scope | {"choose": bind(choose_action, game.name, scope)})
 
 
 def play(
@@ -192,7 +187,11 @@ def play(
         strayed=np.zeros(longest, np.bool_),
         kept=np.zeros(longest, np.int64),
     )
-    states, targets, ends = variant.new(ROOM), np.zeros((ROOM, n)), np.zeros((len(seeds), n))
-    rng = np.array([key], np.uint64)
-    used = _bound(variant.game)(seeds, work, value, settings, variant.game.cooperative, states, targets, ends, rng)
-    return states[:used], targets[:used], ends
+    states, targets, ends = variant.new(longest), np.zeros((longest, n)), np.zeros((len(seeds), n))
+    play_one, cooperative, rng = _bound(variant.game), variant.game.cooperative, np.array([key], np.uint64)
+    found = [(variant.new(0), np.zeros((0, n)))]
+    for seed, end in zip(seeds, ends, strict=True):
+        kept = play_one(seed, work, value, settings, cooperative, states, targets, end, rng)
+        found.append((states[:kept].copy(), targets[:kept].copy()))
+    kept_states, kept_targets = (np.concatenate(part) for part in zip(*found, strict=True))
+    return kept_states, kept_targets, ends

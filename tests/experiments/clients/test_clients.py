@@ -1,6 +1,7 @@
 """The programs of other frameworks' learners: short, listed, and those that are installed learn."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -42,6 +43,27 @@ def test_a_client_trains_and_its_row_is_kept(tmp_path) -> None:
     assert row.version.startswith("sb3_contrib ")
     with pytest.raises(ValueError, match=r"the clients are sb3, .*, not 'rlib'"):
         clients.main(clients.Config("rlib"))
+
+
+def always_win(monkeypatch):
+    """Have every client, installed or not, win every game."""
+    monkeypatch.setattr(clients, "import_module", lambda name: SimpleNamespace(train=lambda *settings: first_legal))
+    monkeypatch.setattr(clients, "version", lambda package: "1")
+    monkeypatch.setattr(clients, "shares", lambda policy, game, players, games: np.ones(games))
+
+
+@pytest.mark.parametrize("games", [1, 20])
+def test_the_interval_is_of_possible_shares(games: int, monkeypatch) -> None:
+    always_win(monkeypatch)
+    row = clients.main(clients.Config("sb3", "samurai_card", steps=1, eval_games=games))
+    assert row.share == row.high == 100.0
+    assert 0.0 < row.low < 100.0
+
+
+@pytest.mark.parametrize("name", ["steps", "eval_games"])
+def test_numbers_out_of_their_range_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"--{name.replace('_', '-')} must be from 1 to"):
+        clients.main(clients.Config("sb3", **{name: 0}))
 
 
 def test_damaged_results_are_refused(tmp_path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from agents.networks.files import load_network
+from agents.networks.network_files import load_network
 from experiments.examples import ppo_cleanrl
 from experiments.outside import __main__ as outside
 from experiments.outside import trials

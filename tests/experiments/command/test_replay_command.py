@@ -23,14 +23,11 @@ def test_a_file_that_is_no_record_is_named(tmp_path, command, content):
     assert len(str(error.value)) < 300
 
 
-@pytest.mark.parametrize(
-    ("agent", "message"), [("greedy", "--agent is one that weighs"), ("mcts:8,determinizations=4", "several trees")]
-)
-def test_an_agent_that_cannot_be_asked_is_refused_before_anything_is_printed(tmp_path, agent, message):
+def test_an_agent_that_cannot_be_asked_is_refused_before_anything_is_printed(tmp_path):
     out = StringIO()
     GameRecord(make_variant("samurai_card"), 3).save(tmp_path / "game.txt")
-    with pytest.raises(ValueError, match=message):
-        analyse.main(analyse.Config(tmp_path / "game.txt", agent=agent), Console(file=out))
+    with pytest.raises(ValueError, match="--agent is one that weighs"):
+        analyse.main(analyse.Config(tmp_path / "game.txt", agent="greedy"), Console(file=out))
     assert not out.getvalue()
 
 

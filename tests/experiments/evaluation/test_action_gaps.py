@@ -8,8 +8,8 @@ import torch
 from rich.console import Console
 
 from agents.networks.config import NetworkConfig
-from agents.networks.files import save_network
 from agents.networks.network import PolicyValueNet
+from agents.networks.network_files import save_network
 from agents.registry import make_agent
 from experiments import action_gaps
 from experiments.action_gaps import ActionGaps, Config, draw_positions, main, measure
@@ -86,6 +86,19 @@ def test_it_goes_on_where_it_stopped_and_with_more_agents(tmp_path, monkeypatch)
     parts = measure(settings(tmp_path / "parts", agents=("random",)), QUIET)
     assert parts.choices == whole.choices
     assert parts.mean_returns == whole.mean_returns
+
+
+def test_the_file_keeps_the_commits_of_all_runs(tmp_path, monkeypatch) -> None:
+    path, asked = tmp_path / "gains.json", list[str]()
+    for name, agent in (("a", "random"), ("b", "lookahead"), ("c", "random")):
+        monkeypatch.setattr(action_gaps, "commit", lambda name=name: asked.append(name) or name)
+        measure(settings(tmp_path, agents=(agent,), games=2), QUIET)
+    assert json.loads(path.read_text())["commit"] == ["a", "b"]  # the last run has measured nothing
+    assert asked == ["a", "b", "c"]  # once a run
+    old = json.loads(path.read_text()) | {"commit": "a", "machine": "m"}  # as before, when it was only the last
+    path.write_text(json.dumps(old))
+    found = ActionGaps(settings(tmp_path, games=2), make_variant("samurai_card"))
+    assert (found.commits, found.machines) == (["a"], ["m"])
 
 
 def test_the_table_and_what_is_refused(tmp_path, capsys) -> None:

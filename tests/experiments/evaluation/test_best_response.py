@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from experiments.best_response import Config, Shares, training
+from experiments import best_response
+from experiments.best_response import Config, Shares, search, training
+from experiments.common.interrupts import Interrupt
 from experiments.evaluation import best_responses
 from samurai_env import make_variant
 
@@ -25,6 +28,26 @@ def test_a_file_of_other_settings_is_refused_with_their_names(tmp_path: Path) ->
     shares.path.write_text(json.dumps(kept))
     with pytest.raises(ValueError, match=r"with ent_coef 0\.5, graph_width not noted; choose another --output"):
         Shares(config, variant)
+
+
+def test_a_file_keeps_the_commits_of_all_runs(tmp_path: Path, monkeypatch) -> None:
+    folder = tmp_path / "best-response" / "greedy"
+    config = Config(target="greedy", game="samurai_card", seeds=0, agents=("random",), output=folder)
+    monkeypatch.setattr(best_response, "BLOCK", 2)
+    asked: list[str] = []
+    for number, name in enumerate("aba", 1):
+        monkeypatch.setattr(best_response, "commit", lambda name=name: asked.append(name) or name)
+        config.deals = 4 * number
+        search(config, Console(quiet=True), Interrupt())
+    kept = json.loads((folder / "best_response.json").read_text())
+    assert (kept["commit"], len(kept["machine"])) == (["a", "b"], 1)
+    assert asked == ["a", "b", "a"]  # once a run, though each writes two blocks
+    assert "- Code: commit a, b\n" in str(best_responses.part(tmp_path))
+    kept |= {"commit": "a", "machine": "m"}  # as before, when it was only the last
+    (folder / "best_response.json").write_text(json.dumps(kept))
+    assert "- Code: commit a\n- Machine: m\n" in str(best_responses.part(tmp_path))
+    shares = Shares(config, make_variant("samurai_card"))
+    assert (shares.commits, shares.machines) == (["a"], ["m"])
 
 
 def kept_of(target: str, **changes: object) -> dict[str, object]:

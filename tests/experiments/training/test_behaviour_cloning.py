@@ -6,7 +6,7 @@ import torch
 from rich.console import Console
 
 from agents.networks.cards import read_card
-from agents.networks.files import load_network
+from agents.networks.network_files import load_network
 from agents.registry import make_agent
 from experiments import dataset
 from experiments.examples import behaviour_cloning

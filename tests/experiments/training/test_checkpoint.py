@@ -14,7 +14,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from agents.networks.cards import read_card
-from agents.networks.files import load_network
+from agents.networks.network_files import load_network
 from experiments.train_ppo import train
 from experiments.training import checkpoint, init_network
 from experiments.training.learner import Learner

@@ -7,9 +7,9 @@ import pytest
 import torch
 from rich.console import Console
 
-from agents.networks.files import load_network
+from agents.networks.network_files import load_network
 from experiments.common.array_files import save_arrays
-from experiments.common.parts import is_there, part_file, stamp
+from experiments.common.gathered_positions import is_there, part_file, stamp
 from experiments.distill_rollouts import (
     Config,
     Positions,

@@ -19,8 +19,8 @@ from agents.heuristics import ActionFeatures
 from agents.networks.agent import NetworkAgent
 from agents.networks.cards import FORMAT, read_card
 from agents.networks.config import NetworkConfig
-from agents.networks.files import load_network, save_network
 from agents.networks.network import new_network
+from agents.networks.network_files import load_network, save_network
 from agents.networks.sampling import sample
 from agents.old_names import CARD, CARD_FORMAT, REMOVED, TRAINING, current_settings
 from agents.registry import make_agent

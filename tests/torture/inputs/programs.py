@@ -22,7 +22,7 @@ from rich.console import Console
 from safetensors.torch import load_file
 
 from agents.networks.cards import read_card
-from agents.networks.files import load_network
+from agents.networks.network_files import load_network
 from experiments import action_gaps, distill_rollouts, tournament
 from experiments.common.cli import report_unless_raised_again
 from experiments.leaderboard.play import Config, play
