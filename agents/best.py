@@ -89,7 +89,7 @@ def best_spec(variant: Variant, seconds: float = SECONDS) -> str:
     agents = measured().variants[found]
     untimed = all(agent.seconds is None for agent in agents)
     if untimed:
-        notice(f"best {name} time", f"no times have been measured for {name}; best keeps to none")
+        notice(f"best {name} time", f"no times have been measured for {name}; best ignores the limit")
     chosen = max(agents, key=_strength, default=None) if untimed else strongest(agents, seconds)
     return chosen.spec if chosen else "greedy"
 
@@ -132,7 +132,7 @@ def named(spec: str, variant: Variant) -> str:
 
 
 def make(variant: Variant, spec: AgentSpec) -> Agent:
-    """Make the agent of `best[:SECONDSs]`.
+    """Make the agent of `best[:TIME]`.
 
     Raises:
         ValueError: an argument that is no time, or settings.

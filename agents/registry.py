@@ -36,7 +36,9 @@ AGENTS = {
     "flat_mc": Entry("flat_mc:SIMULATIONS", "Monte Carlo search of one decision", ".search.mcts", "make_flat"),
     "puct": Entry("puct:SIMULATIONS,net=PATH", "tree search with a network", ".search.puct"),
     "ppo": Entry("ppo:PATH", "an action by a network, the most probable or drawn", ".networks.agent"),
-    "best": Entry("best[:SECONDSs]", "the strongest one measured that decides in this time", ".best"),
+    "best": Entry(
+        "best[:TIME]", "the strongest one measured that decides in this time, as in best:1s or best:0.01s", ".best"
+    ),
     "untrained": Entry("untrained", "a network with random weights, a control", ".networks.agent", "make_untrained"),
     "exec": Entry("exec:COMMAND", "a program in any language, over JSON lines", ".engine"),
 }

@@ -29,6 +29,8 @@ class Config:
 def main(config: Config, console: Console | None = None) -> None:
     """Print four tables."""
     console = console or Console()
+    if not console.is_terminal:  # specs are to be copied
+        console = Console(file=console.file, width=400)
     specs = Table("spec", "agent", title="Agents", title_justify="left", box=None)
     for entry in AGENTS.values():
         specs.add_row(entry.form, entry.about)

@@ -109,6 +109,11 @@ def _ladder(path: Path, entry: Any) -> Ladder:
         raise ValueError(f"{one_line(path, 80)}: {name} is wrong: {one_line(error, 200)}") from None
 
 
+def rule_of(ladder: Ladder) -> StopRule:
+    """When its matchups end, as far as intervals have to know of it."""
+    return StopRule(winner=ladder.winner, above=ladder.above)
+
+
 def results_of(ladder: Ladder, folder: Path) -> tuple[Results, Standings] | None:
     """The results and standings of a ladder among its agents; None if nothing has been played.
 
@@ -127,8 +132,4 @@ def results_of(ladder: Ladder, folder: Path) -> tuple[Results, Standings] | None
     met = [set(lineup) for lineup, found in results.matchups.items() if found.deals]
     met = [lineup for lineup in met if len(lineup) > 1 and lineup <= set(named)]
     agents = tuple(agent for agent in named if any(agent in lineup for lineup in met))
-    return (
-        (results, standings(results, agents, rule=StopRule(winner=ladder.winner, above=ladder.above)))
-        if agents
-        else None
-    )
+    return (results, standings(results, agents, rule=rule_of(ladder))) if agents else None

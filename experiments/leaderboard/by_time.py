@@ -1,18 +1,25 @@
 """The strongest agents by game and time of a decision, as a table."""
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from agents.best import Measured, strongest
 from experiments.common.markdown import table, variant_title
+from experiments.evaluation.standings import duration
 from experiments.leaderboard.short_names import short_name
 from samurai_env import parse_variant
 
-TIMES = {"1 ms": 0.001, "10 ms": 0.01, "0.1 s": 0.1, "1 s": 1.0}
+TIMES = {
+    "1 ms: `best:0.001s`": 0.001,
+    "10 ms: `best:0.01s`": 0.01,
+    "0.1 s: `best`": 0.1,
+    "1 s: `best:1s`": 1.0,
+}
 
 
 def by_time(variants: Mapping[str, Sequence[Measured]]) -> str:
-    """What `best` stands for, by variant and time; with its rating, or in a cooperative game its win rate.
+    """What `best` stands for, by variant and time: with time and rating, or in a cooperative game the games won.
 
     Args:
         variants: the agents of each variant, by its spec. Those without times are left out.
@@ -31,4 +38,11 @@ def by_time(variants: Mapping[str, Sequence[Measured]]) -> str:
 
 
 def _cell(agent: Measured, cooperative: bool) -> str:
-    return f"{short_name(agent.spec)}, " + (f"{agent.strength:.0%} won" if cooperative else f"{agent.strength:+.0f}")
+    """Its name, strength with interval, and time."""
+    if cooperative:
+        low, high = (end or 0.0 for end in agent.interval)
+        strength = f"{agent.strength:.0%} [{low:.0%}, {high:.0%}] won"
+    else:
+        low, high = (math.nan if end is None else end for end in agent.interval)
+        strength = f"{agent.strength:+.0f} [{low:+.0f}, {high:+.0f}]"
+    return f"{short_name(agent.spec)}: {strength}, {duration(agent.seconds or 0.0)}"

@@ -14,8 +14,8 @@ from experiments.common.provenance import RESULTS
 from experiments.evaluation import best_responses
 from experiments.evaluation.alpha_rank import shortest_cycle
 from experiments.evaluation.cooperative_results import CooperativeResults
-from experiments.evaluation.ladders import LIST, Ladder, read_ladders, results_of
-from experiments.evaluation.matchups import Lineup, Results
+from experiments.evaluation.ladders import LIST, Ladder, read_ladders, results_of, rule_of
+from experiments.evaluation.matchups import Lineup, Matchup, Results
 from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span
 from experiments.leaderboard.best_agents import best
 from experiments.leaderboard.by_time import by_time
@@ -32,18 +32,21 @@ all. How to read the tables and how to put another agent on them: [Benchmark](do
 This page is written by `python -m experiments.leaderboard` from the files in `experiments/results`, never by hand;
 `make leaderboard` plays what is missing (`make leaderboard FULL=1`: the long form).
 
-## The strongest by time
+## Highest rated by time
 
-Rating, or in Samurai Spirit the share of games won, of the strongest agent that decides in the time given: what the
-agent [`best`](docs/reference/agents.md) stands for. All tables of a game are rated together, `greedy` is 0. Times are
-processor time per decision on one core, one game at a time; half as much again still passes.
+The highest-rated agent that decides in the time given, which is what the spec in the head of the column stands for
+([`best`](docs/reference/agents.md)); an agent counts for a column up to 1.5 times its time. Ratings with 95 % intervals
+are over all tables of a game together, so they differ from those of single tables; `greedy` is 0. Where intervals
+overlap, the slower agent is not shown to be the stronger one. In Samurai Spirit, at its normal level, it is the share
+of games that the team has won. Times are processor time per decision on one core, one game at a time. Names are
+abbreviations: full specs stand below the tables.
 
 {by_time}
 
 ![Rating against the seconds of a decision, one panel for each game](docs/images/strength-time.png)
 
 Bars are 95 % intervals; the line is the strongest within a time. Hollow points are known too roughly to order them, no
-better than 200 points up and down, and the line leaves them out.
+better than 200 points up and down, and the line leaves them out. In all tables a blank cell has not been played.
 
 ## Contents
 
@@ -113,14 +116,7 @@ def ladder_part(ladder: Ladder, folder: Path) -> str | None:
             " Only this direction was played, and copies of one agent may help each other unawares: the agents are not"
             " rated here."
         )
-    if ladder.winner or ladder.above is not None:
-        known = "a winner was known"
-        if ladder.above is not None:
-            known = f"it was known whether the first agent wins more or less than {ladder.above:.0%}"
-        about += (
-            f" A matchup ends once {known}: the intervals of win shares allow for looking after every deal, those of"
-            " ratings are too narrow."
-        )
+    about += stop_note(ladder, results, standing)
     agents = tuple(agent for agent in (*ladder.agents, *ladder.slow) if agent in columns)
     if ANCHOR not in agents and standing.ratings:
         about += (
@@ -129,6 +125,24 @@ def ladder_part(ladder: Ladder, folder: Path) -> str | None:
         )
     about = " ".join(each for each in (ladder.note, about, cycle_note(standing)) if each)
     return f"### {ladder.title}\n\n{about}\n\n{text}\n\n{origin(ladder, results, standing)}"
+
+
+def stop_note(ladder: Ladder, results: Results, standing: Standings) -> str:
+    """Say when matchups end and how many have not; empty if all their deals are played."""
+    rule = rule_of(ladder)
+    if not rule.sequential:
+        return ""
+    known = "who wins more"
+    if ladder.above is not None:
+        known = f"whether the first agent wins more or less than {ladder.above:.0%}"
+    played = [results.matchups.get(pair, Matchup()).shares() for pair in standing.shares if pair[0] != pair[1]]
+    going = sum(len(shares) > 0 and rule.after(shares) is None for shares in played)
+    undecided = f"{going or 'none'} of them {'are' if going > 1 else 'is'} undecided yet"
+    ratings = ", those of ratings are too narrow" if standing.ratings else ""
+    return (
+        f" A matchup ends once it is known {known}; {undecided}. The intervals of win shares allow for looking after"
+        f" every deal{ratings}."
+    )
 
 
 def cycle_note(standing: Standings) -> str:

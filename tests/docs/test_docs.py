@@ -51,9 +51,9 @@ def test_an_example_runs_without_a_warning(block: str, monkeypatch: pytest.Monke
         exec(compile(block, "<example>", "exec"), {"__name__": "__main__"})
 
 
-def test_the_readme_shows_three_short_examples() -> None:
+def test_the_readme_shows_four_short_examples() -> None:
     blocks = BLOCK.findall(TEXTS["README.md"])
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     assert all(len(block.strip().split("\n")) <= 20 for block in blocks)
 
 

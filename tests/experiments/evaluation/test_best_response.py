@@ -72,8 +72,8 @@ def test_the_table_of_the_leaderboard(tmp_path: Path) -> None:
     found = best_responses.part(tmp_path)
     assert found is not None
     rows = [line for line in found.splitlines() if line.startswith("| Samurai")]
-    assert rows[0].startswith("| Samurai, 2 players | `greedy` | 50% | 100.0% [")
-    assert rows[0].endswith("| 50.0, 100.0% | 40, 20% | `mcts:9` 25.0% | 2,000,000 | 1 |")
+    assert rows[0].startswith("| Samurai, 2 players | `greedy` | 2,000,000 | 50% | 100.0% [")
+    assert rows[0].endswith("| 50.0, 100.0% | 40, 20% | `mcts:9` 25.0% | 1 |")
     assert "`random`" in rows[1]
     assert "python -m experiments.best_response --target greedy\n" in found
     (folder / "best_response.json").write_text(json.dumps(kept_of("greedy", shares={"PPO, seed 1": [[2]]})))
