@@ -90,8 +90,8 @@ cuda: .cuda/installed  ## compile kernels for a GPU, without one, and compare wh
 bench: install  ## measure steps, games, simulations and training steps a second
 	$(PY) -m experiments.bench
 
-gpu:  ## on a machine with an NVIDIA GPU: check and measure what runs there, into JSON=runs/gpu.json (5 GB), and train
-	scripts/gpu.sh $(PYTHON) $(or $(JSON),runs/gpu.json)
+gpu:  ## on a machine with an NVIDIA GPU: check and measure what runs there, into JSON=runs/gpu.json (5 GB), and train for LEARN=20 minutes
+	scripts/gpu.sh $(PYTHON) $(or $(JSON),runs/gpu.json) $(LEARN)
 
 # The packages that `python -m experiments.bench --peers` sets beside this project, each in an environment of its own.
 PEERS := open_spiel pgx pettingzoo sb3

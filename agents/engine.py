@@ -279,7 +279,8 @@ class _Process:
             while True:
                 self._lines.get_nowait()
         for thread, stream in ((self._reader, self._popen.stdout), (self._listener, self._popen.stderr)):
-            thread.join(1)
+            if thread is not threading.current_thread():  # which may collect this object
+                thread.join(1)
             if stream is not None and not thread.is_alive():
                 stream.close()
 

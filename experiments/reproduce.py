@@ -22,9 +22,10 @@ from experiments.common.provenance import RESULTS, commit
 from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.evaluation.cooperative_results import CooperativeResults
-from experiments.evaluation.ladders import Ladder, read_ladders
+from experiments.evaluation.ladders import Ladder, read_ladders, rule_of
 from experiments.evaluation.matches import estimate
-from experiments.evaluation.matchups import Lineup, Results
+from experiments.evaluation.matchups import Lineup, Matchup, Results
+from experiments.evaluation.stopping import StopRule
 from experiments.leaderboard.configs import tournament_config
 from samurai_env import parse_variant
 
@@ -51,7 +52,8 @@ def rated(config: Config, ladder: Ladder, console: Console, folder: Path, interr
         lineup = next((each for each in kept.matchups if sorted(each) == sorted(lineup)), lineup)
     if lineup not in kept.matchups or not kept.matchups[lineup].deals:
         raise ValueError(f"{ladder.name} has no cell of {config.agent} and {', '.join(config.others)}")
-    before = kept.matchups[lineup].shares(len(kept.matchups[lineup].deals))
+    rule = rule_of(ladder)
+    before = kept.matchups[lineup].shares(rule=rule)
     again = replace(
         tournament_config(ladder, folder, True),
         agents=tuple(dict.fromkeys(lineup)),
@@ -62,13 +64,15 @@ def rated(config: Config, ladder: Ladder, console: Console, folder: Path, interr
         above=None,
         output=config.output,
     )
+    if (path := config.output / "results.json").exists():
+        refuse_other_code(config, Results(path).matchups.get(lineup, Matchup()).commits)
     found = tournament.play(config.given_to(again), console, interrupt, [lineup]).matchups[lineup]
     interrupt.end()
-    refuse_other_code(config, found.commits)
     now = found.shares(len(before))
     same = int((before[: len(now)] == now).all(1).sum())
     what = f"{lineup[0]} against {', '.join(lineup[1:])}, {len(before)} deals"
-    said = [f"table: {_shares(lineup, before)}", f"again: {_shares(lineup, now)}, {same} deals with the same results"]
+    said = [f"table: {_shares(lineup, before, rule)}"]
+    said.append(f"again: {_shares(lineup, now, rule)}, {same} deals with the same results")
     return "\n".join([what, *said])
 
 
@@ -82,10 +86,10 @@ def refuse_other_code(config: Config, commits: Sequence[str]) -> None:
         raise ValueError(f"{config.output} has games of commit {min(others)}, not of this one: choose another --output")
 
 
-def _shares(lineup: Lineup, rows: np.ndarray) -> str:
+def _shares(lineup: Lineup, rows: np.ndarray, rule: StopRule) -> str:
     """What the one agent won, or each of a free-for-all."""
     if len(lineup) == 2:
-        return str(estimate(rows))
+        return str(rule.estimate(rows))
     parts = rows.reshape(len(rows), len(lineup), -1).swapaxes(0, 1)
     return ", ".join(f"{agent} {str(estimate(part)).strip()}" for agent, part in zip(lineup, parts, strict=True))
 
@@ -104,9 +108,10 @@ def counted(config: Config, ladder: Ladder, console: Console, folder: Path, inte
         games=before[1],
         output=config.output,
     )
+    if (path := config.output / "wins.json").exists():
+        refuse_other_code(config, CooperativeResults(path).commits.get((config.agent, variant.spec), []))
     wins = cooperative.play(config.given_to(again), console, interrupt)
     interrupt.end()
-    refuse_other_code(config, wins.commits[config.agent, variant.spec])
     now = wins.rate(config.agent, variant)
     ways = ", ".join(f"{way.replace('_', ' ')} {count}" for way, count in wins.ways(config.agent, variant.spec).items())
     return f"{config.agent}, {variant.spec}, {before[1]} games\ntable: {before[0]}\nagain: {now and now[0]}; {ways}"

@@ -179,7 +179,13 @@ def play(
     lineups = lineups_to_meet(config, players) if lineups is None else lineups
     if players == 2 or config.free_for_all:  # what has been played with the agents named in another order goes on
         known = {frozenset(lineup): lineup for lineup in results.matchups}
-        lineups = [lineup if lineup in results.matchups else known.get(frozenset(lineup), lineup) for lineup in lineups]
+        asked = lineups
+        lineups = [lineup if lineup in results.matchups else known.get(frozenset(lineup), lineup) for lineup in asked]
+        if config.above is not None and lineups != asked:
+            first = next(old for old, new in zip(lineups, asked, strict=True) if old != new)[0]
+            raise ValueError(
+                f"--above is about the agent named first: name {first} before the other, as {results.path} does"
+            )
     for lineup in lineups:
         results.matchups.setdefault(lineup, Matchup())
 

@@ -99,7 +99,7 @@ def main(config: Config) -> None:
     interrupt = Interrupt()
     learner = train(config, Console(), interrupt)
     hint = f"{learner.steps:,} steps are done, and the same command with --resume continues"
-    interrupt.end(hint if checkpoint.checkpoint_file(config.run).exists() else "nothing is done")
+    interrupt.end(hint if checkpoint.checkpoint_file(config.run).exists() else "nothing was saved")
 
 
 def add_point(learner: Learner) -> dict[str, float]:

@@ -4,7 +4,7 @@
 #
 #     scripts/gpu.sh PYTHON [JSON] [MINUTES]        such as: scripts/gpu.sh python3 runs/gpu.json 20
 #
-# The network is runs/gpu/model.safetensors, its tournament runs/gpu/tournament/results.json; 0 minutes train none.
+# The network is runs/gpu/model.safetensors, its tournament runs/gpu/tournament-MINUTES/results.json; 0 minutes train none.
 # Makes .gpu (this clone with torch and numba-cuda, for CUDA 13) and .peers/pgx-gpu, several gigabytes. Each figure is
 # written as it comes. To show the figures in docs/background/performance.md: JSON experiments/results/gpu.json, then
 # `.gpu/bin/python -m experiments.benchmark.tables`.
@@ -48,4 +48,4 @@ fi
 .gpu/bin/python -m experiments.train_ppo --run runs/gpu --device cuda --graph-width 32 --hidden 128 --num-envs 2048 \
     --num-steps 64 --minibatch-size 16384 --learning-rate 1.5e-3 --minutes "$minutes" ${resume:-}
 exec .gpu/bin/python -m experiments.tournament --agents greedy ppo:weights/samurai-2.safetensors ppo:runs/gpu \
-    --deals 500 --first-deal 500000 --output runs/gpu/tournament
+    --deals 500 --first-deal 500000 --output "runs/gpu/tournament-$minutes"

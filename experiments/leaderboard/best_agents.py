@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 from agents.spec import parse_agent_spec
 from experiments.common.provenance import RESULTS
 from experiments.evaluation.cooperative_results import CooperativeResults
-from experiments.evaluation.ladders import LIST, read_ladders, results_of
+from experiments.evaluation.ladders import LIST, read_ladders, results_of, rule_of
 from experiments.evaluation.matches import Estimate
 from experiments.evaluation.matchups import Lineup, Matchup, Results
 from experiments.evaluation.standings import ANCHOR, decision_seconds, standings
+from experiments.evaluation.stopping import ALL, StopRule
 from samurai_env import parse_variant
 
 DEFAULT = "mcts:1000"  # where nothing has been measured: it plays every game with any number of players
@@ -28,11 +29,13 @@ class Table(NamedTuple):
         results: of its games.
         agents: those that count.
         one_deal_at_a_time: as who asks `best` decides; in several games at once, a decision takes less.
+        rule: when its matchups end; what was played after that does not count.
     """
 
     results: Results
     agents: Sequence[str]
     one_deal_at_a_time: bool
+    rule: StopRule = ALL
 
 
 def best_agents(tables: Iterable[Table], rates: Mapping[str, Mapping[str, tuple[Estimate, float | None]]]) -> str:
@@ -65,7 +68,7 @@ def _rated(tables: Sequence[Table]) -> list[Row]:
     agents = sorted({agent for table in tables for agent in table.agents}, key=lambda agent: (agent != ANCHOR, agent))
     if ANCHOR not in agents:
         return []
-    together = standings(merged([table.results for table in tables]), agents)
+    together = standings(merged(tables), agents)
     times: dict[bool, dict[str, float]] = {False: {}, True: {}}
     for table in tables:  # the least is what a decision takes where the machine does little else
         known = times[table.one_deal_at_a_time]
@@ -79,22 +82,22 @@ def _rated(tables: Sequence[Table]) -> list[Row]:
     ]
 
 
-def merged(tables: Sequence[Results]) -> Results:
+def merged(tables: Sequence[Table]) -> Results:
     """The deals of tournaments of one variant, as one; with two players a matchup may stand in either order.
 
     A deal that a line-up has played in several counts once.
     """
-    whole = copy(tables[0])
+    whole = copy(tables[0].results)
     whole.matchups = dict[Lineup, Matchup]()
     seen: set[tuple[frozenset[str] | Lineup, int]] = set()
-    for results in tables:
+    for results, _, _, rule in tables:
         for lineup, matchup in results.matchups.items():
-            shares = matchup.shares()
+            shares = matchup.shares(rule=rule)
             if shares.shape[1:] == (2,) and lineup[::-1] in whole.matchups and lineup not in whole.matchups:
                 lineup, shares = lineup[::-1], 1.0 - shares
             deals = whole.matchups.setdefault(lineup, Matchup()).deals
             for deal, row in enumerate(shares.tolist()):
-                one = frozenset(lineup) if shares.shape[1:] == (2,) else lineup
+                one = frozenset(lineup) if shares.shape[1:] == (2,) or len(lineup) > 2 else lineup
                 if (one, results.seed_of(deal)) not in seen:
                     seen.add((one, results.seed_of(deal)))
                     deals[len(deals)] = row
@@ -128,5 +131,5 @@ def best(folder: Path = RESULTS, file: Path = LIST) -> str:
                 if kept:
                     rates[variant][agent] = kept, wins.seconds(agent, variant) or seconds
     found = [(ladder, results_of(ladder, folder)) for ladder in ladders]
-    tables = [Table(known[0], known[1].agents, ladder.chunk == 1) for ladder, known in found if known]
+    tables = [Table(known[0], known[1].agents, ladder.chunk == 1, rule_of(ladder)) for ladder, known in found if known]
     return best_agents(tables, rates)

@@ -8,6 +8,7 @@ from agents.best import Measured, strongest
 from experiments.common.markdown import table, variant_title
 from experiments.evaluation.standings import duration
 from experiments.leaderboard.short_names import short_name
+from experiments.leaderboard.time_curve import known
 from samurai_env import parse_variant
 
 TIMES = {
@@ -45,4 +46,5 @@ def _cell(agent: Measured, cooperative: bool) -> str:
     else:
         low, high = (math.nan if end is None else end for end in agent.interval)
         strength = f"{agent.strength:+.0f} [{low:+.0f}, {high:+.0f}]"
-    return f"{short_name(agent.spec)}: {strength}, {duration(agent.seconds or 0.0)}"
+    rough = "" if cooperative or known({"interval": agent.interval}) else " (roughly)"
+    return f"{short_name(agent.spec)}: {strength}{rough}, {duration(agent.seconds or 0.0)}"

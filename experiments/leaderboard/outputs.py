@@ -24,7 +24,7 @@ def write_pages(write: bool) -> list[str]:
             stale.append(path.name)
             if write:
                 write_atomically(path, text)
-    if write and (BEST.name in stale or not CURVE.exists()):
+    if write:
         variants = json.loads(chosen)["variants"]
         rated = {spec: rows for spec, rows in variants.items() if not parse_variant(spec).game.cooperative and rows}
         draw(rated, CURVE)

@@ -36,17 +36,19 @@ This page is written by `python -m experiments.leaderboard` from the files in `e
 
 The highest-rated agent that decides in the time given, which is what the spec in the head of the column stands for
 ([`best`](docs/reference/agents.md)); an agent counts for a column up to 1.5 times its time. Ratings with 95 % intervals
-are over all tables of a game together, so they differ from those of single tables; `greedy` is 0. Where intervals
-overlap, the slower agent is not shown to be the stronger one. In Samurai Spirit, at its normal level, it is the share
-of games that the team has won. Times are processor time per decision on one core, one game at a time. Names are
+are over all tables of a game together, so they differ from those of single tables; `greedy` is 0, and agents that no
+games connect with it have none. Where intervals overlap, the slower agent is not shown to be the stronger one; those
+wider than 300 points are marked. In Samurai Spirit, at its normal level, it is the share of games that the team has
+won. Times are processor time per decision on one core, one game at a time (Samurai Spirit: ten at once). Names are
 abbreviations: full specs stand below the tables.
 
 {by_time}
 
 ![Rating against the seconds of a decision, one panel for each game](docs/images/strength-time.png)
 
-Bars are 95 % intervals; the line is the strongest within a time. Hollow points are known too roughly to order them, no
-better than 200 points up and down, and the line leaves them out. In all tables a blank cell has not been played.
+Bars are 95 % intervals, too narrow for agents of tables that stop early; the line is the strongest within a time.
+Hollow points are known too roughly to order them, no better than 150 points up and down, and the line leaves them out.
+In all tables a blank cell has not been played.
 
 ## Contents
 
@@ -88,7 +90,7 @@ def origin(ladder: Ladder, results: Results, standing: Standings) -> str:
 def _files_of(spec: str, number: int) -> str:
     """Say that the agent of this number names a file, or several, which are hashed as one."""
     count = len(files_of(spec))
-    return f"The {count} files of {number}, joined" if count > 1 else f"File of {number}"
+    return f"The {count} files of agent {number}, concatenated" if count > 1 else f"File of agent {number}"
 
 
 def ladder_part(ladder: Ladder, folder: Path) -> str | None:
@@ -137,7 +139,7 @@ def stop_note(ladder: Ladder, results: Results, standing: Standings) -> str:
         known = f"whether the first agent wins more or less than {ladder.above:.0%}"
     played = [results.matchups.get(pair, Matchup()).shares() for pair in standing.shares if pair[0] != pair[1]]
     going = sum(len(shares) > 0 and rule.after(shares) is None for shares in played)
-    undecided = f"{going or 'none'} of them {'are' if going > 1 else 'is'} undecided yet"
+    undecided = f"{going} {'are' if going > 1 else 'is'} still undecided" if going else "all are decided"
     ratings = ", those of ratings are too narrow" if standing.ratings else ""
     return (
         f" A matchup ends once it is known {known}; {undecided}. The intervals of win shares allow for looking after"
@@ -151,8 +153,7 @@ def cycle_note(standing: Standings) -> str:
         return ""
     number = {agent: place for place, agent in enumerate(standing.agents, 1)}
     cycle = [str(number[agent]) for agent in shortest_cycle(standing.beaten())]
-    found = f"{' beats '.join([*cycle, cycle[0]])}." if cycle else "none, by the intervals of pairs."
-    return f"Cycles: {found}"
+    return f"A cycle: {' beats '.join([*cycle, cycle[0]])}." if cycle else "No cycle among the pairs that have met."
 
 
 def cooperative_part(ladder: Ladder, folder: Path) -> str | None:

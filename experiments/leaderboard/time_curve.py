@@ -13,7 +13,7 @@ from experiments.leaderboard.short_names import short_name
 
 WEAKEST = -100.0  # ratings below are left out: random play would squeeze all others together
 FASTEST, SLOWEST = 1e-6, 10.0  # seconds
-WIDEST = 400.0  # an interval that is wider does not order agents
+WIDEST = 300.0  # an interval that is wider does not order agents
 # Of a name from its point, in points of a font, nearest first: for one on the line above and to the left first.
 NAME_OFFSETS = [
     (side * (5 + away // 3), lift) for away in range(0, 90, 15) for lift in (4 + away, -4 - away) for side in (-1, 1)

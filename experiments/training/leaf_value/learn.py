@@ -40,7 +40,7 @@ class OwnGames:
     """Generations of games that the value plays and learns from, after the games of the agents."""
     own_deals: Annotated[int, Range(2 * DEALS, 10**7)] = 20 * DEALS
     """Games of a generation."""
-    own_share: Annotated[float, Range(0, 0.5, above=True)] = 0.1  # of every game a part then fits into its file
+    own_share: Annotated[float, Range(0, 0.4, above=True)] = 0.1  # with more the file of a part may grow too large
     """Share of their decisions whose positions are kept."""
     own_random: Annotated[float, Range(0, 1)] = 0.005
     """Share of their decisions that are random."""

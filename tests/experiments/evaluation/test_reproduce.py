@@ -45,6 +45,9 @@ def test_a_cell_of_a_table_of_ratings(tmp_path, monkeypatch):
     monkeypatch.setattr(reproduce, "commit", lambda: "abc1234")
     with pytest.raises(ValueError, match=r"has games of commit .*, not of this one: choose another --output"):
         again(tmp_path)
+    monkeypatch.setattr(tournament, "play", None)  # nothing is played before that
+    with pytest.raises(ValueError, match="has games of commit"):
+        again(tmp_path)
     monkeypatch.undo()
     with pytest.raises(ValueError, match="ladder-2 has no cell of mcts:5 and random"):
         again(tmp_path, agent="mcts:5", output=tmp_path / "other")

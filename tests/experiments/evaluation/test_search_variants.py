@@ -67,7 +67,10 @@ def test_a_comparison_is_kept_and_goes_on(two, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(search_variants, "simulations_in", no_more)
     main(config)
     assert (tmp_path / "o" / "table.md").read_text(encoding="utf-8") == table
-    config.game = "samurai players=2"
+    config.milliseconds = 0.4
+    with pytest.raises(ValueError, match=r"was measured for .*0\.2 ms, not .*0\.4 ms; choose another --output"):
+        main(config)
+    config.milliseconds, config.game = 0.2, "samurai players=2"
     with pytest.raises(ValueError, match=r"players=3 .*and 0\.2 ms, not 'samurai players=2 .*and 0\.2 ms; choose"):
         main(config)
 

@@ -356,6 +356,16 @@ def test_free_for_alls_go_on_deal_by_deal(tmp_path):
     ]
 
 
+def test_a_share_is_asked_of_the_agent_named_first(tmp_path):
+    """What was played with the agents in the other order would be about the other one."""
+    tournament.play(config_of(tmp_path, deals=2), QUIET)
+    tournament.play(config_of(tmp_path, deals=2, above=0.9), QUIET)
+    turned = config_of(tmp_path, deals=2, above=0.9)
+    turned.agents = ("greedy", "random")
+    with pytest.raises(ValueError, match="about the agent named first: name random before the other"):
+        tournament.play(turned, QUIET)
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -8,12 +8,13 @@ from rich.console import Console
 
 from agents.best import Measured
 from experiments import tournament
+from experiments.common.provenance import RESULTS
 from experiments.evaluation.alpha_rank import shortest_cycle
 from experiments.evaluation.cooperative_results import CooperativeResults
-from experiments.evaluation.ladders import Ladder, read_ladders
+from experiments.evaluation.ladders import Ladder, read_ladders, results_of
 from experiments.evaluation.matchups import Matchup, Results
 from experiments.evaluation.standings import standings
-from experiments.leaderboard.best_agents import best, merged
+from experiments.leaderboard.best_agents import Table, best, merged
 from experiments.leaderboard.by_time import by_time
 from experiments.leaderboard.outputs import write_pages
 from experiments.leaderboard.page import CONTROLS, NOTHING, _files_of, in_short, ladder_part, page
@@ -138,9 +139,9 @@ def test_what_a_table_does_not_say_is_what_tournaments_do():
 
 
 def test_files_of_an_agent_are_named_as_one():
-    assert _files_of("ppo:weights/samurai-2", 3) == "File of 3"
+    assert _files_of("ppo:weights/samurai-2", 3) == "File of agent 3"
     both = "puct:9,net=weights/samurai-2,value=weights/leaf_values/samurai-2"
-    assert _files_of(both, 1) == "The 2 files of 1, joined"
+    assert _files_of(both, 1) == "The 2 files of agent 1, concatenated"
 
 
 def test_a_table_that_needs_a_missing_module_is_left_out(tmp_path, capsys):
@@ -177,13 +178,16 @@ def test_the_tables_of_the_project_can_be_played():
 
 
 def test_all_tables_of_a_game_are_rated_together():
-    """What `best` chooses from needs a way from each agent to greedy, by agents that are on several tables."""
-    tables, _ = read_ladders()
-    known = {(table.game, "greedy") for table in tables}
-    agents = {table.name: {(table.game, agent) for agent in (*table.agents, *table.slow)} for table in tables}
-    for _ in tables:
-        known = known.union(*(found for found in agents.values() if found & known))
-    assert {name for name, found in agents.items() if not found <= known} == {"past-4", "past-card-2"}
+    """What `best` chooses from needs a way from each agent to greedy by what was played; some tables have none."""
+    met = {}
+    for table in read_ladders()[0]:
+        if found := results_of(table, RESULTS):
+            met[table.name] = {(table.game, agent) for agent in found[1].agents}
+    known = {(table.game, "greedy") for table in read_ladders()[0]}
+    for _ in met:
+        known = known.union(*(agents for agents in met.values() if agents & known))
+    alone = {name for name, agents in met.items() if not agents <= known}
+    assert alone == {"second-2", "duel-4", "duel-tenth-4", "past-4", "past-card-2", "duel-card-2"}
 
 
 def test_the_leaderboard_follows_the_results():
@@ -224,7 +228,9 @@ def test_a_cycle_is_named():
     assert shortest_cycle({"a": ["b", "c"], "b": ["c"], "c": []}) == []
 
 
-@pytest.mark.parametrize(("last", "found"), [(1.0, "Cycles: 1 beats 2 beats 3 beats 1."), (0.5, "Cycles: none")])
+@pytest.mark.parametrize(
+    ("last", "found"), [(1.0, "A cycle: 1 beats 2 beats 3 beats 1."), (0.5, "No cycle among the pairs that have met.")]
+)
 def test_the_page_says_whether_there_is_a_cycle(tmp_path, last, found):
     ladder = Ladder("one", "samurai players=2", ("greedy", "random", "untrained"), 1, 1)
     results = Results(tmp_path / "one" / "results.json", "samurai players=2")
@@ -261,5 +267,5 @@ def test_a_deal_on_two_tables_counts_once(tmp_path):
         share = float(lineup[0] == "greedy")
         results.matchups[lineup] = Matchup({deal: [share] * 2 for deal in range(5)})
         tables.append(results)
-    (matchup,) = merged(tables).matchups.values()
+    (matchup,) = merged([Table(results, ("greedy", "random"), True) for results in tables]).matchups.values()
     assert matchup.shares().tolist() == [[1.0, 1.0]] * 7
