@@ -40,7 +40,7 @@ def test_every_number_has_bounds_and_its_default_lies_within(name):
         kinds = str(hints[field.name])
         if ("int" in kinds or "float" in kinds) and not isinstance(getattr(config, field.name), bool):
             bounded = any(isinstance(each, Range) for each in getattr(hints[field.name], "__metadata__", ()))
-            assert bounded or field.name in CHECKED_ELSEWHERE | {"width"}, field.name
+            assert bounded or field.name in CHECKED_ELSEWHERE | {"width", "above"}, field.name
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
