@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Struct
 
 from agents.old_names import current_spec
+from experiments.common.provenance import add_new
 from experiments.evaluation.matches import MATCH_SEED, Estimate, wilson
 from experiments.evaluation.matchups import Natural, Seconds, Share
 from samurai_env import __version__, parse_variant
@@ -115,8 +116,7 @@ class CooperativeResults:
         seconds, decisions = self.thought.get((agent, variant), (0.0, 0))
         self.thought[agent, variant] = seconds + played.seconds, decisions + played.decisions
         for kept, now in ((self.commits, commit_), (self.machines, played.machine)):
-            if now not in kept.setdefault((agent, variant), []):
-                kept[agent, variant].append(now)
+            add_new(kept.setdefault((agent, variant), []), now)
 
     def write(self) -> None:
         """Write all results with what is needed to repeat them."""

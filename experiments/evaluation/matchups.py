@@ -13,6 +13,7 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from agents.old_names import current_spec
+from experiments.common.provenance import add_new
 from experiments.evaluation.matches import MATCH_SEED
 from experiments.evaluation.stopping import ALL, StopRule
 from samurai_env import __version__, parse_variant
@@ -112,8 +113,7 @@ class Matchup:
         self.seconds = [sum(times) for times in zip(self.seconds or nothing, chunk.seconds, strict=True)]
         self.decisions = [sum(counts) for counts in zip(self.decisions or nothing, chunk.decisions, strict=True)]
         for kept, now in ((self.commits, commit_), (self.machines, chunk.machine)):
-            if now not in kept:
-                kept.append(now)
+            add_new(kept, now)
 
 
 def versions() -> dict[str, str]:

@@ -69,8 +69,9 @@ def draw(variants: Mapping[str, Sequence[Mapping[str, Any]]], path: Path) -> Non
     for axes, spec in zip(panels, variants, strict=False):
         found = timed(variants[spec])
         corners = frontier([(row["seconds"], row["strength"]) for row in found if known(row)])
-        times, best = zip(*corners, strict=True)
-        axes.step([*times, SLOWEST], [*best, best[-1]], where="post", color="0.75", linewidth=2, zorder=1)
+        if corners:
+            times, best = zip(*corners, strict=True)
+            axes.step([*times, SLOWEST], [*best, best[-1]], where="post", color="0.75", linewidth=2, zorder=1)
         for row in found:
             seconds, strength = row["seconds"], row["strength"]
             on_line = (seconds, strength) in corners

@@ -16,7 +16,7 @@ from agents.registry import make_agent
 from experiments.common.cli import make_folder, progress_bar
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
-from experiments.common.provenance import RESULTS, commit, machine
+from experiments.common.provenance import RESULTS, add_new, commit, machine
 from experiments.common.tasks import WorkerSettings, results_in_order
 from experiments.evaluation.matches import warm_agent
 from experiments.strong_play import board_game, general
@@ -204,8 +204,7 @@ def _play_run(
                 ) from None
             played.games = task.first + task.games
             for kept, value in ((played.commits, now), (played.machines, where)):
-                if value not in kept:
-                    kept.append(value)
+                add_new(kept, value)
             bar(played.games, "")
             if time.monotonic() - saved > SAVE:
                 save(measured, path)

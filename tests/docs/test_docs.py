@@ -23,7 +23,7 @@ from experiments.benchmark import page as speed_page
 from experiments.benchmark.timing import Figure
 from experiments.clients import page as clients_page
 from experiments.common import markdown
-from experiments.common.markdown import fill, refresh, table
+from experiments.common.markdown import anchor, fill, refresh, table
 from experiments.leaderboard.page import readme_part
 from samurai_env.games.card.rules import card_lists
 
@@ -221,7 +221,7 @@ def test_docstrings_quote_headings_of_the_rules_page(game: str) -> None:
 def anchors(text: str) -> set[str]:
     """The anchors of a page's headings."""
     heads = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+    return {anchor(head) for head in heads}
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -230,14 +230,14 @@ def test_links_lead_somewhere(name: str) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", TEXTS[name]):
         if target.startswith("https://"):
             continue
-        file, _, anchor = target.partition("#")
+        file, _, place = target.partition("#")
         there = (page.parent / file).resolve() if file else page
         assert there.exists(), f"{name} links to {target}"
         # The site has docs/ and some pages of the root.
         in_site = there.is_relative_to(ROOT / "docs") or there in {ROOT / f"{page}.md" for page in root_pages.NAMES}
         assert not name.startswith("docs/") or in_site, f"{name} links to {target}"
-        if anchor:
-            assert anchor in anchors(there.read_text(encoding="utf-8")), f"{name} links to {target}"
+        if place:
+            assert place in anchors(there.read_text(encoding="utf-8")), f"{name} links to {target}"
 
 
 def test_the_pages_build(tmp_path: Path) -> None:

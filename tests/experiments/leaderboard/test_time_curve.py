@@ -61,7 +61,8 @@ def test_the_picture(tmp_path):
     assert error_bar(rows[1]) == [[50.0], [60.0]]
     assert error_bar(rows[0]) is None
     assert error_bar({"strength": 1.0, "interval": [None, 3.0]}) is None
-    draw({"samurai players=2": rows, "samurai_card players=2": rows, "samurai players=3": rows}, tmp_path / "a.png")
+    rough = [{"spec": "mcts:9", "strength": 9.0, "interval": [-500.0, 500.0], "seconds": 1e-3}]  # no line
+    draw({"samurai players=2": rows, "samurai_card players=2": rough, "samurai players=3": rows}, tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
