@@ -9,7 +9,6 @@ games may be added later.
 
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +30,7 @@ from experiments.common.ranges import Count, check_ranges
 from experiments.common.tasks import WorkerSettings, results
 from experiments.evaluation.cooperative_results import CooperativeResults, Played
 from experiments.evaluation.matches import MATCH_SEED, Timed, warm_agent
-from experiments.evaluation.standings import span
+from experiments.evaluation.standings import duration, span
 from samurai_env import GameBatch, parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.variant_spec import read_spec
@@ -131,63 +130,76 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
     return wins
 
 
-def labelled(config: Config, label: str | None, cells: list[str]) -> list[str]:
-    """Cells of a line of a table, after its label if an option is varied."""
-    return cells if config.vary is None else [label or "", *cells]
+def victories(config: Config, wins: CooperativeResults) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table of win rates: a row for each agent and value of the varied option, agent first.
 
-
-def tables(config: Config, wins: CooperativeResults) -> Iterator[tuple[str, list[int], list[str], list[list[str]]]]:
-    """For each agent with results: its spec, the numbers of games of its entries, head and rows of its table."""
+    The last column is the processor time of a decision, where it was measured (mean over the numbers of players).
+    """
     played = variants(config)
-    lines = list(dict.fromkeys(line for line, _ in played))
     columns = list(dict.fromkeys(n for _, n in played))
-    head = labelled(config, config.vary, [f"{n} player{'s' if n > 1 else ''}" for n in columns])
-    for agent in dict.fromkeys(agent for agent, _ in wins.returns):
-        found = {key: wins.rate(agent, variant) for key, variant in played.items()}
-        counts = [rate[1] for rate in found.values() if rate]
-        if counts:
-            rows = []
-            for line in lines:
-                rates = [found[line, n] for n in columns]
-                if any(rates):
-                    rows.append(labelled(config, line, [str(rate[0]).strip() if rate else "" for rate in rates]))
-            yield agent, counts, head, rows
-
-
-def endings(config: Config, wins: CooperativeResults, agent: str) -> tuple[list[str], list[list[str]]] | None:
-    """Head and rows of a table of how the games of an agent ended; None where that was not noted."""
-    counts = {key: wins.ways(agent, variant.spec) for key, variant in variants(config).items()}
-    ways = list(dict.fromkeys(way for found in counts.values() for way in found))
-    if not ways:
-        return None
-    head = labelled(config, config.vary, ["players", *(way.replace("_", " ") for way in ways)])
+    players = [f"{n} player{'s' if n > 1 else ''}" for n in columns]
     rows = []
-    for (line, players), found in counts.items():
-        if found:
-            shares = (f"{found.get(way, 0) / sum(found.values()):.1%}" for way in ways)
-            rows.append(labelled(config, line, [str(players), *shares]))
+    for agent in agents_of(config, wins):
+        for value in dict.fromkeys(value for value, _ in played):
+            rates = [wins.rate(agent, played[value, n]) for n in columns]
+            if counts := [rate[1] for rate in rates if rate]:
+                cells = [str(rate[0]).strip() if rate else "" for rate in rates]
+                times = [seconds for n in columns if (seconds := wins.seconds(agent, played[value, n].spec))]
+                time = duration(sum(times) / len(times)) if times else ""
+                rows.append([agent, *_varied(config, value), *cells, span(counts), time])
+    head = ["agent", *_varied(config, config.vary), *players, "games", "CPU time"]
     return head, rows
 
 
+def endings(config: Config, wins: CooperativeResults) -> tuple[list[str], list[list[str]]] | None:
+    """Head and rows of a table of how games ended, agent first; None where that was not noted."""
+    counts = {
+        (agent, value, n): found
+        for agent in agents_of(config, wins)
+        for (value, n), variant in variants(config).items()
+        if (found := wins.ways(agent, variant.spec))
+    }
+    ways = list(
+        dict.fromkeys(sorted((way for found in counts.values() for way in found), key=lambda way: way != "won"))
+    )
+    rows = [
+        [agent, *_varied(config, value), str(n), *(f"{found.get(way, 0) / sum(found.values()):.1%}" for way in ways)]
+        for (agent, value, n), found in counts.items()
+    ]
+    head = ["agent", *_varied(config, config.vary), "players", *(way.replace("_", " ") for way in ways)]
+    return (head, rows) if rows else None
+
+
+def agents_of(config: Config, wins: CooperativeResults) -> list[str]:
+    """Agents that have played a variant, in the order of the settings and then of the file."""
+    found = {
+        agent for agent, variant in wins.returns if any(variant == each.spec for each in variants(config).values())
+    }
+    return [agent for agent in dict.fromkeys([*config.agents, *(agent for agent, _ in wins.returns)]) if agent in found]
+
+
+def _varied(config: Config, text: str | None) -> list[str]:
+    """The cell of the varied option; none if no option is varied."""
+    return [] if config.vary is None else [text or ""]
+
+
 def show(config: Config, wins: CooperativeResults, console: Console) -> None:
-    """Print for each agent with results the victories and how games ended, and write all tables to table.md."""
-    parts = [f"# {read_spec(config.game).game.title}: victories with 95 % intervals\n"]
-    for agent, counts, head, rows in tables(config, wins):
-        games = span(counts)
-        table = Table(title=f"{agent}: victories in {games} games, 95 % intervals")
+    """Print the victories and how games ended, and write both tables to table.md."""
+    won, ended = victories(config, wins), endings(config, wins)
+    parts = [f"# {read_spec(config.game).game.title}: victories with 95 % intervals", pages.table(*won)]
+    if ended:
+        parts += ["How games ended:", pages.table(*ended)]
+    for title, (head, rows) in {
+        "victories, 95 % intervals": won,
+        **({"how games ended": ended} if ended else {}),
+    }.items():
+        table = Table(title=title)
         for name in head:
-            table.add_column(name, justify="left" if name == config.vary else "right")
+            table.add_column(name, justify="left" if name in ("agent", config.vary) else "right")
         for row in rows:
             table.add_row(*row)
         console.print(table)
-        parts.append(f"`{agent}`, {games} games each:\n\n{pages.table(head, rows)}\n")
-        if ended := endings(config, wins, agent):
-            table = Table(*ended[0], title=f"{agent}: how games ended")
-            for row in ended[1]:
-                table.add_row(*row)
-            console.print(table)
-            parts.append(f"`{agent}`, how games ended:\n\n{pages.table(*ended)}\n")
-    write_atomically(config.output / "table.md", "\n".join(parts))
+    write_atomically(config.output / "table.md", "\n\n".join(parts) + "\n")
     console.print(f"results and table are in {config.output}")
 
 

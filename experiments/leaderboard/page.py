@@ -16,7 +16,7 @@ from experiments.evaluation.alpha_rank import shortest_cycle
 from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.ladders import LIST, Ladder, read_ladders, results_of, rule_of
 from experiments.evaluation.matchups import Lineup, Matchup, Results
-from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text, span
+from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text
 from experiments.leaderboard.best_agents import best
 from experiments.leaderboard.by_time import by_time
 from experiments.leaderboard.configs import cooperative_config
@@ -162,21 +162,32 @@ def cooperative_part(ladder: Ladder, folder: Path) -> str | None:
     if not path.exists():
         return None
     config, wins = cooperative_config(ladder, folder, True), CooperativeResults(path)
-    parts = [f"### {ladder.title}", "Games won with the agent in every seat, 95 % intervals."]
-    for agent, counts, head, rows in cooperative.tables(config, wins):
-        cheats = parse_agent_spec(agent).cheats
-        sees = " (sees all cards: what this search wins where nothing is hidden)" if cheats else ""
-        parts += [f"`{agent}`{sees}, {span(counts)} games each:", table(head, rows)]
-        if ended := cooperative.endings(config, wins, agent):
-            parts += ["How they ended, where that was noted:", table(*ended)]
-        cell = next(variant for variant in cooperative.variants(config).values() if wins.rate(agent, variant))
-        parts.append(
-            f'A cell again:\n\n```sh\npython -m experiments.reproduce {ladder.name} {agent} "{cell.spec}"\n```'
-        )
+    head, rows = cooperative.victories(config, wins)
+    names = table_names(list(dict.fromkeys(row[0] for row in rows)))
+    about = "Share of the games won with the agent in every seat, 95 % intervals."
+    if any(parse_agent_spec(agent).cheats for agent in names):
+        about += " *Cheating* sees all cards: what this search wins where nothing is hidden."
+    parts = [f"### {ladder.title}", about, table(head, [[names[agent], *cells] for agent, *cells in rows])]
+    if ended := cooperative.endings(config, wins):
+        parts += [
+            "How games ended, where that was noted:",
+            table(ended[0], [[names[agent], *cells] for agent, *cells in ended[1]]),
+        ]
     commits = sorted({commit for found in wins.commits.values() for commit in found})
     machines = sorted({machine for found in wins.machines.values() for machine in found})
-    parts.append(f"- Code: commit {', '.join(commits)}\n- Machine: {'; '.join(machines)}")
-    return "\n\n".join(parts)
+    lines = [
+        *(f"- {name}: `{agent}`" for agent, name in names.items() if name != f"`{agent}`"),
+        f"- Code: commit {', '.join(commits)}",
+        f"- Machine: {'; '.join(machines)}",
+        "- To play a cell again; to play what the table lacks of its full form:",
+    ]
+    agent = rows[0][0]
+    cell = next(variant for variant in cooperative.variants(config).values() if wins.rate(agent, variant))
+    commands = [
+        f'python -m experiments.reproduce {ladder.name} {agent} "{cell.spec}"',
+        f"python -m experiments.leaderboard --full --only {ladder.name}",
+    ]
+    return "\n\n".join([*parts, "\n".join([*lines, "", "```sh", *commands, "```"])])
 
 
 def page(folder: Path = RESULTS, file: Path = LIST) -> str:

@@ -1,6 +1,7 @@
 """The programs people run, in small."""
 
 import json
+import re
 
 import pytest
 from rich.console import Console
@@ -39,8 +40,8 @@ def test_cooperative_table_goes_on_where_it_was_stopped(game, tmp_path):
     assert [len(chunks[k]) for k in sorted(chunks)] == [10, 10, 5]
     cooperative.show(config, again, console)
     page = (tmp_path / "table.md").read_text()
-    assert "`random`, 25 games each" in page
-    assert f"\n| {fewest} player" in page, "a column for --vary, which was not given"
+    assert f"\n| agent | {fewest} player" in page, "a column for --vary, which was not given"
+    assert re.search(r"\| random \| [0-9.]+% \[.*\] \| 25 \|", page)
 
 
 def test_cooperative_table_refuses_what_it_cannot_play(tmp_path):

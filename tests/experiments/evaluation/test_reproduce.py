@@ -108,9 +108,9 @@ def test_a_cell_of_a_table_of_win_rates(tmp_path):
     assert wins.seconds("random", variant) > 0
     kept = CooperativeResults(tmp_path / "ladder-spirit" / "wins.json")
     assert kept.ways("random", variant) == wins.ways("random", variant)
-    head, rows = cooperative.endings(config, kept, "random")
-    assert head[0] == "players"
-    assert sum(float(cell.rstrip("%")) for cell in rows[0][1:]) == pytest.approx(100, abs=0.3)
+    head, rows = cooperative.endings(config, kept)
+    assert (head[:2], rows[0][:2]) == (["agent", "players"], ["random", "2"])
+    assert sum(float(cell.rstrip("%")) for cell in rows[0][2:]) == pytest.approx(100, abs=0.3)
     said = again(tmp_path, table="ladder-spirit", agent="random", others=(spec,))
     first, table, now = said.splitlines()[-3:]
     assert first.endswith("12 games")

@@ -88,8 +88,7 @@ def test_the_leaderboard_is_played_and_written(tmp_path):
     assert "### Samurai, 2 players: long thought\n" in text
     assert "long thought" not in in_short(tmp_path, file)
     assert "experiments.reproduce" in text
-    assert "`random`, 3 games each:" in text
-    assert "| heroic |" in text
+    assert re.search(r"\| `random` \| heroic \| .* \| 3 \|", text)
     # The short form takes nothing away.
     play(Config(), QUIET, tmp_path, file)
     assert "`mcts:5`" in page(tmp_path, file)
