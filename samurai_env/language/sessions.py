@@ -55,12 +55,12 @@ class GameSessions:
             raise ValueError(f"{shown(found.spec, 150)} is not played here")
         seat = checked_seat(seat, found.num_players)
         env = TextEnv(found, random_seed() if seed is None else seed)
+        moves = self._play_others(env, seat)
         self._begun += 1
         name = f"game-{self._begun}"
         self._games[name] = env, seat
         while len(self._games) > MAX_SESSIONS:
             self._games.popitem(last=False)
-        moves = self._play_others(env, seat)
         return {"game": name, "rules": env.rules(), **self._state(env, seat), "others": moves}
 
     def state(self, game: str) -> dict[str, Any]:
@@ -74,6 +74,8 @@ class GameSessions:
     def move(self, game: str, move: str) -> dict[str, Any]:
         """Make a move of the seat, then those of the others until it is asked again.
 
+        If an earlier call was interrupted while the others played, they go on first, and the move is not made.
+
         Returns:
             `accepted`, `feedback`, `others` (moves of the other seats that all may see) and the new state.
 
@@ -83,14 +85,12 @@ class GameSessions:
         env, seat = self._find(game)
         if env.over:
             raise ValueError("the game is over; new_game begins another")
-        reply = env.reply(move)
+        accepted, feedback = False, "the others had not finished: look at the position, then move"
+        if env.seat == seat:
+            reply = env.reply(move)
+            accepted, feedback = reply.accepted, reply.feedback
         moves = self._play_others(env, seat)
-        return {
-            "accepted": reply.accepted,
-            "feedback": reply.feedback,
-            "others": moves,
-            **self._state(env, seat),
-        }
+        return {"accepted": accepted, "feedback": feedback, "others": moves, **self._state(env, seat)}
 
     def _find(self, game: str) -> tuple[TextEnv, int]:
         if not isinstance(game, str) or game not in self._games:

@@ -137,7 +137,7 @@ class TextEnv:
         """Make the move that a reply names: its last line `move: MOVE`, or else its last line.
 
         A move may be whole (`S3 c14r12`) or its first part (`S3`); the seat is then asked for the rest. If any part is
-        illegal, nothing changes.
+        illegal, nothing changes. What comes after the move, where a card may have been turned up, is refused unseen.
 
         Raises:
             TypeError: the reply is not a text.
@@ -163,9 +163,10 @@ class TextEnv:
             raise ValueError("the reply holds no move; end it with a line such as 'move: " + self.legal()[0] + "'")
         actions = self._parse(move)
         after, seat = self.position.clone(), self.seat
-        for action in actions:
-            if after.over or after.seat != seat:
-                raise ValueError(f"{shown(move)} has more words than this decision needs")
+        for number, action in enumerate(actions):
+            # After the move, whether a word is legal may tell what was drawn, and a refused reply is taken back.
+            if after.over or after.seat != seat or (number and not after.mid_move):
+                raise ValueError(f"{shown(move)} has more words than this move needs")
             try:
                 after.step(action)
             except IllegalActionError:

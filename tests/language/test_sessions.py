@@ -31,6 +31,40 @@ def test_same_seed_same_game() -> None:
     assert first.new_game("samurai players=2", 5, 1) == second.new_game("samurai players=2", 5, 1)
 
 
+def test_opponents_that_fail_leave_no_seat_to_the_player() -> None:
+    left = [3]
+
+    def fails_twice(position) -> int:
+        left[0] -= 1
+        if left[0] in (2, 0):
+            raise KeyboardInterrupt
+        return int(position.legal_actions()[0])
+
+    sessions = GameSessions(fails_twice)
+    with pytest.raises(KeyboardInterrupt):
+        sessions.new_game("samurai_card players=2", 1, seat=1)
+    with pytest.raises(ValueError, match="there is no game"):
+        sessions.state("game-1")
+    left[0] = 10**6
+    game = sessions.new_game("samurai_card players=2", 1, seat=0)
+    left[0] = 2
+
+    def play_on() -> None:
+        for _ in range(3):
+            sessions.move(game["game"], sessions.state(game["game"])["legal"][0])
+
+    with pytest.raises(KeyboardInterrupt):  # the player has moved, and the other seat is half way
+        play_on()
+    left[0] = 10**6
+    before = sessions.state(game["game"])
+    assert before["to_move"] == 1
+    state = sessions.move(game["game"], game["legal"][0])
+    assert not state["accepted"]
+    assert "had not finished" in state["feedback"]
+    assert state["to_move"] == 0
+    assert state["others"]
+
+
 def test_without_a_seed_another_game() -> None:
     """Its first hands, which the seats choose at random here, are random too."""
     sessions = GameSessions()

@@ -53,6 +53,37 @@ def test_prompt_depends_on_what_the_seat_may_know(variant: Variant) -> None:
                 env.reply(rng.choice(env.legal()))
 
 
+@pytest.mark.parametrize("variant", variants(), ids=str)
+def test_a_refused_reply_tells_nothing_hidden(variant: Variant) -> None:
+    """What follows a move would be legal or not by what was drawn; a refused reply can be taken back."""
+    env, rng, stream, several = TextEnv(variant, seed=4, retries=10**6), random.Random(4), np.array([11], np.uint64), 0
+    words = [name for name in variant.action_names if " " not in name]
+    while not env.over:
+        twin = TextEnv(variant, seed=9, retries=10**6)
+        twin.position = env.position.determinized(env.seat, stream)
+        first, mover = rng.choice(env.legal()), env.seat
+        after = env.position.clone()
+        after.step(variant.game.parse_move(after.state, first)[0])
+        legal = [] if after.over else [variant.game.format_move(after.state, [a]) for a in after.legal_actions()]
+        text = f"move: {first} {rng.choice([rng.choice(words), *legal])}"
+        one, other = env.reply(text), twin.reply(text)
+        assert one == other, text
+        several += not one.accepted
+        if not one.accepted:
+            env.reply(first)
+        assert env.position.steps
+        while rng.random() < 0.5 and not env.over and env.seat == mover:
+            env.reply(rng.choice(env.legal()))
+    assert several, "no reply had too many words"
+
+
+def test_the_next_card_cannot_be_looked_at_by_a_reply() -> None:
+    """Spirit: what may be done with the raider that `fight` turns up was told by a word after it."""
+    for seed in range(4):
+        env = TextEnv(make_variant("samurai_spirit", num_players=3), seed)
+        assert env.reply("move: fight fight").feedback.endswith("'fight fight' has more words than this move needs")
+
+
 def test_prompt_has_rules_position_and_legal_moves() -> None:
     env = TextEnv(make_variant("samurai", num_players=2), seed=1)
     assert "token exchange" in env.prompt()
