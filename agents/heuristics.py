@@ -138,10 +138,8 @@ class ActionFeatures:
     """
 
     def __init__(self, variant: Variant, logits_only: bool = False) -> None:
-        self._dtype = variant.dtype
+        self._variant = variant
         self._write = _bound(variant.game, logits_only)
-        self._words = np.zeros(variant.num_words, np.uint64)
-        self._logits = np.zeros(variant.num_actions)
         self._columns = 1 if logits_only else len(variant.game.action_features)
 
     def compute(self, states: np.ndarray) -> np.ndarray:
@@ -158,7 +156,8 @@ class ActionFeatures:
             TypeError: `states` is not an array.
             ValueError: states of another variant, or a game that is over.
         """
-        states = checked_games(states, self._dtype)
-        out = np.zeros((len(states), len(self._logits), self._columns), np.float32)
-        self._write(states, self._words, self._logits, out)
+        variant = self._variant
+        states = checked_games(states, variant.dtype)
+        out = np.zeros((len(states), variant.num_actions, self._columns), np.float32)
+        self._write(states, np.zeros(variant.num_words, np.uint64), np.zeros(variant.num_actions), out)
         return out

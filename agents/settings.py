@@ -26,7 +26,6 @@ class Range:
 
 Count = Annotated[int, Range(1, LARGEST)]
 Share = Annotated[float, Range(0, 1)]
-Positive = Annotated[float, Range(0, above=True)]
 
 
 def field_types(settings: Any) -> dict[str, tuple[type, Range | None]]:

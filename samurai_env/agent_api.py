@@ -14,7 +14,8 @@ class Agent(Protocol):
     """A player of one variant.
 
     An agent receives whole states, but its choice must be a function of what the seat to move may know (`observe`,
-    `determinize`, the legal actions) and of the key. The tests hold every agent to that.
+    `determinize`, the legal actions) and of the key. The tests hold every agent to that. It is asked by one thread at a
+    time: a search refuses a second one with RuntimeError.
     """
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:

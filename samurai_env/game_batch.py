@@ -23,7 +23,7 @@ class GameBatch:
     """The rules of a variant over arrays of states.
 
     Every method raises TypeError for `states` that are no array and ValueError for states of another variant. Methods
-    that change states in place need a writable array in C order.
+    that change states in place need a writable array in C order. Several threads may share one, each with its states.
 
     Args:
         variant: the game, number of players and options.
@@ -32,7 +32,10 @@ class GameBatch:
     def __init__(self, variant: Variant) -> None:
         self.variant = variant
         self._kernels = batch_kernels(variant.game)
-        self._words = np.zeros(variant.num_words, np.uint64)
+
+    def _new_words(self) -> np.ndarray:
+        """Scratch for the legal actions of a game; one for each call, so that threads do not share it."""
+        return np.zeros(self.variant.num_words, np.uint64)
 
     def reset(self, seeds: Any) -> np.ndarray:
         """Start a game for each seed.
@@ -61,7 +64,7 @@ class GameBatch:
         """Legal actions, int8 (games, actions), zeros and ones; all zero for a game that is over."""
         states = self._read(states)
         masks = np.zeros((len(states), self.variant.num_actions), np.int8)
-        self._kernels.legal_masks(states, masks, self._words)
+        self._kernels.legal_masks(states, masks, self._new_words())
         return masks
 
     def first_illegal(self, states: np.ndarray, actions: Any) -> int:
@@ -73,7 +76,7 @@ class GameBatch:
         """
         states = self._read(states)
         actions = checked_integers("actions", actions, states.shape)
-        return int(self._kernels.first_illegal(states, actions, np.zeros(len(states), np.bool_), self._words))
+        return int(self._kernels.first_illegal(states, actions, np.zeros(len(states), np.bool_), self._new_words()))
 
     def why_illegal(self, state: np.void, action: int) -> str:
         """What is wrong with an action in a game, in words; empty if it is legal."""
@@ -181,7 +184,7 @@ class GameBatch:
         """
         states = checked_games(self._write(states), self.variant.dtype)
         rng, steps = checked_buffer("rng", rng, np.uint64, (1,)), checked_count("steps", steps)
-        return int(self._kernels.play_random(states, rng, steps, self._words))
+        return int(self._kernels.play_random(states, rng, steps, self._new_words()))
 
     def _read(self, states: np.ndarray) -> np.ndarray:
         return checked_array("states", states, self.variant.dtype, (None,))

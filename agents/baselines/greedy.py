@@ -31,16 +31,15 @@ class GreedyAgent:
     """Takes the action of highest logit by the heuristic policy."""
 
     def __init__(self, variant: Variant) -> None:
-        self._dtype = variant.dtype
-        self._words = np.zeros(variant.num_words, np.uint64)
-        self._logits = np.zeros(variant.num_actions)
+        self._variant = variant
         self._choose = _bound(variant.game)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `samurai_env.agent_api.Agent.act`."""
-        states = checked_games(states, self._dtype)
+        states = checked_games(states, self._variant.dtype)
         actions = np.zeros(len(states), np.int64)
-        self._choose(states, checked_keys(keys, len(states)), self._words, self._logits, actions)
+        words, logits = np.zeros(self._variant.num_words, np.uint64), np.zeros(self._variant.num_actions)
+        self._choose(states, checked_keys(keys, len(states)), words, logits, actions)
         return actions
 
 

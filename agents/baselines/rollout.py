@@ -123,14 +123,6 @@ class RolloutAgent:
         self.config = config
         self._variant = variant
         self._evaluate = _bound(variant.game)
-        self._work = Workspace(
-            states=variant.new(2),
-            words=np.zeros(variant.num_words, np.uint64),
-            chosen=np.zeros(variant.num_words, np.uint64),
-            logits=np.zeros(variant.num_actions),
-            returns=np.zeros(variant.num_players),
-            value=leaf_values.no_leaf_value(),
-        )
 
     def action_values(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """Value of each action to the seat to move, float64 (games, actions), -inf where illegal.
@@ -138,8 +130,16 @@ class RolloutAgent:
         Arguments and errors as for `act`.
         """
         states = checked_games(states, self._variant.dtype)
-        config, keys = self.config, checked_keys(keys, len(states))
-        return self._evaluate(states, keys, config.games, config.potential_weight, self._work)
+        config, keys, variant = self.config, checked_keys(keys, len(states)), self._variant
+        work = Workspace(
+            states=variant.new(2),
+            words=np.zeros(variant.num_words, np.uint64),
+            chosen=np.zeros(variant.num_words, np.uint64),
+            logits=np.zeros(variant.num_actions),
+            returns=np.zeros(variant.num_players),
+            value=leaf_values.no_leaf_value(),
+        )
+        return self._evaluate(states, keys, config.games, config.potential_weight, work)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `samurai_env.agent_api.Agent.act`."""

@@ -32,15 +32,15 @@ class RandomAgent:
     """Takes each legal action with the same probability."""
 
     def __init__(self, variant: Variant) -> None:
-        self._dtype = variant.dtype
-        self._words = np.zeros(variant.num_words, np.uint64)
+        self._variant = variant
         self._choose = _bound(variant.game)
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `samurai_env.agent_api.Agent.act`."""
-        states = checked_games(states, self._dtype)
+        states = checked_games(states, self._variant.dtype)
         actions = np.zeros(len(states), np.int64)
-        self._choose(states, checked_keys(keys, len(states)), self._words, actions)
+        words = np.zeros(self._variant.num_words, np.uint64)
+        self._choose(states, checked_keys(keys, len(states)), words, actions)
         return actions
 
 

@@ -75,9 +75,9 @@ class Belief:
         """
         t, players = self.tensors, self.variant.num_players
         found = np.ones((len(states), players, hand_kinds(self.variant)))
-        seen = self._batch.observe(states, encoding=self.encoding).reshape(len(states), -1)
-        for game, observation in enumerate(seen):  # one by one: sums must not depend on the other games
-            hidden = np.maximum(observation.astype(np.float32) @ t["first.weight"] + t["first.bias"], 0)
+        # One by one: sums must not depend on the other games.
+        for game, observation in enumerate(self._batch.observe(states, encoding=self.encoding)):
+            hidden = np.maximum(observation.ravel().astype(np.float32) @ t["first.weight"] + t["first.bias"], 0)
             logits = (hidden @ t["second.weight"] + t["second.bias"]).reshape(players - 1, -1)
             others = (int(states["seat"][game]) + np.arange(1, players)) % players
             found[game, others] = np.exp(LARGEST_LOGIT * np.tanh(logits / LARGEST_LOGIT))

@@ -30,11 +30,12 @@ from agents.search.tree import (
     select,
     several_roots,
 )
-from agents.settings import LARGEST, Count, Positive, Range, Share, check_ranges
+from agents.settings import LARGEST, Count, Range, Share, check_ranges
 from agents.spec import AgentSpec, read_settings
 from samurai_env.core import bits
 from samurai_env.core.checks import checked_array, checked_games, checked_keys
 from samurai_env.core.game import Game, Variant
+from samurai_env.core.guard import Guard
 from samurai_env.core.jit import bind, jit
 
 # Bound to each game's kernels.
@@ -70,7 +71,7 @@ class MCTSConfig:
 
     simulations: Count = 1000
     c_puct: Annotated[float, Range(0, 1e9)] = 2.0
-    prior_temperature: Positive = 1.0
+    prior_temperature: Annotated[float, Range(0.01)] = 1.0
     rollout_depth: Annotated[int, Range(-1, LARGEST)] = 0
     rollout_greedy: Share = 0.0
     tree_depth: Annotated[int, Range(-1, LARGEST)] = -1
@@ -278,6 +279,7 @@ class MCTSAgent:
         if variant.game.kernels.heuristic_value is None:
             config = replace(config, rollout_depth=-1)
         self.config = config
+        self._guard = Guard("search")
         self._variant = variant
         played = tuned(variant) if config.tuned else variant
         self._search = _bound(played.game)
@@ -305,7 +307,9 @@ class MCTSAgent:
         states = checked_games(states, self._variant.dtype)
         result = new_result(len(states), self._variant)
         odds = self._belief.odds(states) if self._belief else beliefs.no_odds(states, self._variant)
-        self._search(states, checked_keys(keys, len(states)), odds, self._params, self._work, choose_only, *result)
+        keys = checked_keys(keys, len(states))
+        with self._guard:
+            self._search(states, keys, odds, self._params, self._work, choose_only, *result)
         return result
 
     def analyse(self, states: np.ndarray, keys: np.ndarray) -> RootActions:
@@ -317,8 +321,9 @@ class MCTSAgent:
             ValueError: more or less than one game.
         """
         checked_array("states", states, self._variant.dtype, (1,))
-        result = self.search(states, keys)
-        return several_roots(result) if self.config.determinizations else root_actions(self._work.nodes[0])
+        with self._guard:
+            result = self.search(states, keys)
+            return several_roots(result) if self.config.determinizations else root_actions(self._work.nodes[0])
 
     def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """See `samurai_env.agent_api.Agent.act`."""

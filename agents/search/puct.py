@@ -36,6 +36,7 @@ from agents.spec import AgentSpec, read_settings
 from samurai_env.core import bits
 from samurai_env.core.checks import checked_array, checked_games, checked_keys
 from samurai_env.core.game import Game, Variant
+from samurai_env.core.guard import Guard
 from samurai_env.core.jit import bind, jit
 
 # Bound to each game's kernels.
@@ -83,7 +84,7 @@ class PUCTConfig:
     simulations: Count = 200
     net: str = ""
     c_puct: Annotated[float, Range(0, 1e9)] = 2.0
-    prior_temperature: Annotated[float, Range(0, 1e9, above=True)] = 2.0
+    prior_temperature: Annotated[float, Range(0.01, 1e9)] = 2.0
     fpu: Annotated[float, Range(0, 1e9)] = 0.0
     batch_size: Annotated[int, Range(0, LARGEST)] = 0
     rollout_weight: Share = 0.0
@@ -346,6 +347,7 @@ class PUCTAgent:
         self._batch_size = config.batch_size or max(8, min(most, config.simulations // part))
         self._belief = beliefs.load_belief(Path(config.belief), variant) if config.belief else None
         self._precision = net.rounding(self._batch_size)
+        self._guard = Guard("search")
         played = tuned(variant) if config.tuned else variant
         self._descend, self._rollout_returns = _bound(played.game)
         temperature = prior_temperature(played, logits_only=True) if config.net_visits > 1 else 1.0
@@ -368,10 +370,11 @@ class PUCTAgent:
         keys = checked_keys(keys, len(states))
         result = new_result(len(states), self.variant)
         group = max(1, NODES // self.config.simulations)
-        for first in range(0, len(states), group):
-            rows = slice(first, first + group)
-            with self._precision:  # for a whole search, so that the weights are rounded once
-                self._search(states[rows], keys[rows], SearchResult(*(part[rows] for part in result)), choose_only)
+        with self._guard:
+            for first in range(0, len(states), group):
+                rows = slice(first, first + group)
+                with self._precision:  # for a whole search, so that the weights are rounded once
+                    self._search(states[rows], keys[rows], SearchResult(*(part[rows] for part in result)), choose_only)
         return result
 
     def analyse(self, states: np.ndarray, keys: np.ndarray) -> RootActions:
@@ -383,9 +386,9 @@ class PUCTAgent:
         checked_array("states", states, self.variant.dtype, (1,))
         states = checked_games(states, self.variant.dtype)
         keys = checked_keys(keys, len(states))
-        with self._precision:
+        with self._guard, self._precision:
             trees = self._search(states, keys, new_result(1, self.variant), choose_only=False)
-        return root_actions(trees[0])
+            return root_actions(trees[0])
 
     def _search(self, roots: np.ndarray, keys: np.ndarray, result: SearchResult, choose_only: bool) -> np.ndarray:
         config, games, left = self.config, len(roots), self.config.simulations

@@ -1,8 +1,8 @@
 """The search tree: nodes, selection by PUCT, backup, and reading off the result.
 
 A node is identified by the actions that lead to it, whatever the determinization of a simulation hides (Cowling, Powley
-and Whitehouse, 2012). Returns are vectors and each seat maximises its own component (max-n), which holds for two to
-four players and for cooperation.
+and Whitehouse, 2012). Returns are vectors and each seat maximises its own component (max-n), which holds for any
+number of players and for cooperation.
 """
 
 from collections.abc import Iterator

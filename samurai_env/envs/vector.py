@@ -17,6 +17,7 @@ from samurai_env.core.batch import StepBuffers, batch_kernels
 from samurai_env.core.bits import first_missing
 from samurai_env.core.checks import checked_integer, is_seat
 from samurai_env.core.game import no_results
+from samurai_env.core.guard import Guard
 from samurai_env.core.rng import next_seed, random_seed
 from samurai_env.core.spin_threads import Worker
 from samurai_env.core.texts import shown
@@ -36,7 +37,6 @@ from samurai_env.envs.common import (
     variant_from_keywords,
 )
 from samurai_env.envs.compiled.one_learner import desynchronizing
-from samurai_env.envs.guard import Guard
 from samurai_env.envs.spaces import OBSERVATIONS, LegalMultiDiscrete, observation_space
 from samurai_env.game_batch import GameBatch
 from samurai_env.position import IllegalActionError
@@ -391,11 +391,15 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         if self.closed:
             raise ClosedEnvironmentError("the environment is closed: make a new one")
 
-    def _take(self, actions: np.ndarray) -> None:
-        """Copy the actions to where compiled code reads them; raises as `step`."""
+    def _check_ready(self) -> None:
+        """Refuse a call between two games, or after `close`."""
         if not self._ready:
             self._check_open()
             raise ResetNeeded("call reset() first")
+
+    def _take(self, actions: np.ndarray) -> None:
+        """Copy the actions to where compiled code reads them; raises as `step`."""
+        self._check_ready()
         if isinstance(actions, MaskedArray):
             raise ValueError("actions must be a plain array, not a masked one: every game needs its action")
         actions = np.asarray(actions)
@@ -466,11 +470,12 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         """Legal actions now, bool (num_envs, num_actions), the name that sb3-contrib asks for; all False once over.
 
         Raises:
+            ClosedEnvironmentError: after `close`.
             ResetNeeded: before the first reset.
         """
+        self._check_ready()
         masks = self._sampling_masks()
-        if masks is None:
-            raise ResetNeeded("call reset() first")
+        assert masks is not None
         return masks.astype(bool)
 
     def _sampling_masks(self) -> np.ndarray | None:
@@ -483,10 +488,10 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         """Return what each seat sees, hidden hands included, int8 (num_envs, num_players, ...), in a new array.
 
         Raises:
+            ClosedEnvironmentError: after `close`.
             ResetNeeded: before the first reset.
         """
-        if not self._ready:
-            raise ResetNeeded("call reset() first")
+        self._check_ready()
         players = self.variant.num_players
         seen = np.empty((self.num_envs, players, *self._observations.shape[1:]), np.int8)
         self._observing.batch_observe_all(self.states, seen)  # the seat to move first
@@ -502,13 +507,13 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
             The picture of the game, or a tuple of all games' pictures, as Gymnasium has it; None without a mode.
 
         Raises:
+            ClosedEnvironmentError: after `close`.
             ResetNeeded: before the first reset.
             ValueError: there is no such game.
         """
         if self.render_mode is None:
             return None
-        if not self._ready:
-            raise ResetNeeded("call reset() first")
+        self._check_ready()
         if game is None:
             return tuple(self.render(row) for row in range(self.num_envs))
         if not is_seat(game, self.num_envs):

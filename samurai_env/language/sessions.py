@@ -1,5 +1,6 @@
 """Games of one text player against agents, by id: what a server of tools offers."""
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -37,6 +38,7 @@ class GameSessions:
         self._variants = {parse_variant(spec).spec for spec in variants}
         self._games: OrderedDict[str, tuple[TextEnv, int]] = OrderedDict()
         self._begun = 0
+        self._lock = threading.RLock()  # a server of tools may call from several threads
 
     def new_game(self, variant: str, seed: int | None = None, seat: int = 0) -> dict[str, Any]:
         """Begin a game; see `state` for what it returns, with `rules` beside.
@@ -55,12 +57,13 @@ class GameSessions:
             raise ValueError(f"{shown(found.spec, 150)} is not played here")
         seat = checked_seat(seat, found.num_players)
         env = TextEnv(found, random_seed() if seed is None else seed)
-        moves = self._play_others(env, seat)
-        self._begun += 1
-        name = f"game-{self._begun}"
-        self._games[name] = env, seat
-        while len(self._games) > MAX_SESSIONS:
-            self._games.popitem(last=False)
+        with self._lock:
+            moves = self._play_others(env, seat)
+            self._begun += 1
+            name = f"game-{self._begun}"
+            self._games[name] = env, seat
+            while len(self._games) > MAX_SESSIONS:
+                self._games.popitem(last=False)
         return {"game": name, "rules": env.rules(), **self._state(env, seat), "others": moves}
 
     def state(self, game: str) -> dict[str, Any]:
@@ -69,7 +72,8 @@ class GameSessions:
         Raises:
             ValueError: no such game.
         """
-        return self._state(*self._find(game))
+        with self._lock:
+            return self._state(*self._find(game))
 
     def move(self, game: str, move: str) -> dict[str, Any]:
         """Make a move of the seat, then those of the others until it is asked again.
@@ -82,15 +86,16 @@ class GameSessions:
         Raises:
             ValueError: no such game, or it is over.
         """
-        env, seat = self._find(game)
-        if env.over:
-            raise ValueError("the game is over; new_game begins another")
-        accepted, feedback = False, "the others had not finished: look at the position, then move"
-        if env.seat == seat:
-            reply = env.reply(move)
-            accepted, feedback = reply.accepted, reply.feedback
-        moves = self._play_others(env, seat)
-        return {"accepted": accepted, "feedback": feedback, "others": moves, **self._state(env, seat)}
+        with self._lock:
+            env, seat = self._find(game)
+            if env.over:
+                raise ValueError("the game is over; new_game begins another")
+            accepted, feedback = False, "the others had not finished: look at the position, then move"
+            if env.seat == seat:
+                reply = env.reply(move)
+                accepted, feedback = reply.accepted, reply.feedback
+            moves = self._play_others(env, seat)
+            return {"accepted": accepted, "feedback": feedback, "others": moves, **self._state(env, seat)}
 
     def _find(self, game: str) -> tuple[TextEnv, int]:
         if not isinstance(game, str) or game not in self._games:

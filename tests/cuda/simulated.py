@@ -10,12 +10,14 @@ import torch
 
 from experiments.benchmark import on_gpu as measuring
 from experiments.training.ppo_on_gpu import Settings, Trainer
+from samurai_env import GameBatch, make_variant
 from samurai_env.core.game import find_game
 from samurai_env.envs.common import checked_seeds
 from samurai_env.envs.cuda import toolkit, vector
 from samurai_env.envs.cuda.learner import CudaLearnerVectorEnv
 from samurai_env.envs.cuda.toolkit import on_gpu, simulated
 from samurai_env.envs.cuda.vector import CudaVectorEnv
+from samurai_env.envs.make_vec import make_vector_env
 from samurai_env.envs.vector import GameVectorEnv
 from samurai_env.position import IllegalActionError
 from tests.cuda.check import compare, forms
@@ -135,6 +137,26 @@ def test_states_go_to_the_host_and_back() -> None:
         assert np.array_equal(seen[name].copy_to_host(), mine[name].copy_to_host())
     with pytest.raises(ValueError, match="do not fit"):
         other.restore(states[:2])
+
+
+@pytest.mark.parametrize("given", [{}, {"opponents": "greedy"}], ids=named)
+def test_a_restored_game_that_was_cut_off_is_truncated(given: dict[str, Any]) -> None:
+    """As on the CPU; before, it was what the game before it in that row had been."""
+    variant = make_variant("samurai_spirit", num_players=2)
+    batch = GameBatch(variant)
+    states = batch.reset(np.arange(2))
+    states["steps"][0] = variant.max_steps - 1
+    actions = batch.legal_masks(states).argmax(1)
+    batch.step(states[:1], actions[:1])
+    flags = []
+    for device in ("cpu", "cuda"):
+        env = make_vector_env("samurai_spirit", 2, 2, device=device, autoreset_mode="Disabled", **given)
+        _, info = env.restore(states)
+        masks = info["action_mask"]
+        actions = np.asarray(masks if device == "cpu" else masks.copy_to_host()).argmax(1).astype(np.int64)
+        ended = env.step(actions if device == "cpu" else on_gpu(actions))[2:4]
+        flags.append([(each if device == "cpu" else each.copy_to_host()).tolist() for each in ended])
+    assert flags == [[[False, False], [True, False]]] * 2
 
 
 def test_arrays_are_wrapped_once_and_stay_the_same() -> None:

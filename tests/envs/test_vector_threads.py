@@ -103,12 +103,15 @@ def test_many_threads_never_leave_an_impossible_record(variant, threads) -> None
 @own_threads
 @smallest
 def test_after_close_every_call_says_so(variant, threads) -> None:
-    env = make(variant, 3, threads=threads)
+    env = make(variant, 3, threads=threads, render_mode="ansi")
     actions = advance(env, 1)["action_mask"].argmax(1)
     before = env.states.copy()
     env.close()
     env.close()
-    for call in (lambda: env.step(actions), lambda: env.reset(seed=1), lambda: env.restore(before)):
+    for call in (
+        *(lambda: env.step(actions), lambda: env.reset(seed=1), lambda: env.restore(before)),
+        *(env.state, env.action_masks, env.render),
+    ):
         with pytest.raises(ClosedEnvironmentError, match=r"^the environment is closed: make a new one$"):
             call()
     assert env.states.tobytes() == before.tobytes()

@@ -4,6 +4,8 @@ import asyncio
 import json
 import random
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -63,6 +65,25 @@ def test_opponents_that_fail_leave_no_seat_to_the_player() -> None:
     assert "had not finished" in state["feedback"]
     assert state["to_move"] == 0
     assert state["others"]
+
+
+def test_calls_of_several_threads_wait_for_each_other() -> None:
+    inside, most = [], [0]
+
+    def slow(position) -> int:
+        inside.append(position.seat)
+        most[0] = max(most[0], len(inside))
+        time.sleep(0.001)
+        inside.pop()
+        return int(position.legal_actions()[0])
+
+    sessions = GameSessions(slow)
+    with ThreadPoolExecutor(4) as pool:
+        games = list(pool.map(lambda seed: sessions.new_game("samurai_card players=2", seed, seat=1), range(8)))
+        moved = list(pool.map(lambda game: sessions.move(game["game"], game["legal"][0]), games))
+    assert len({game["game"] for game in games}) == 8
+    assert all(state["accepted"] for state in moved)
+    assert most == [1]
 
 
 def test_without_a_seed_another_game() -> None:

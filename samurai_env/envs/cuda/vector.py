@@ -212,9 +212,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
             TypeError: `actions` is not on the GPU.
             ValueError: `actions` of another shape or dtype.
         """
-        if not self._ready:
-            self._check_open()
-            raise ResetNeeded("call reset() first")
+        self._check_ready()
         buffers = self._buffers._replace(actions=self._taken(actions))
         self._step_kernel(self.num_envs, self._step_job(buffers), self.stream)
         given = self._given
@@ -243,10 +241,10 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         Each game has a stream of its own, which `reset` begins.
 
         Raises:
-            ResetNeeded: before the first `reset`.
+            ClosedEnvironmentError: after `close`.
+            ResetNeeded: before the first reset.
         """
-        if not self._ready:
-            raise ResetNeeded("call reset() first")
+        self._check_ready()
         job = SampleJob(self._shared["words"], self._streams, self._actions)
         self._kernels.sample_game(self.num_envs, job, self.stream)
         if "actions" not in self._given:
@@ -259,10 +257,10 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         Afterwards a reset is needed. Waits for the kernel.
 
         Raises:
-            ResetNeeded: before the first `reset`.
+            ClosedEnvironmentError: after `close`.
+            ResetNeeded: before the first reset.
         """
-        if not self._ready:
-            raise ResetNeeded("call reset() first")
+        self._check_ready()
         finished = self._zeros(np.int64)
         self._kernels.play_game(self.num_envs, PlayJob(self._states, self._streams, steps, finished), self.stream)
         self._ready = False
@@ -283,10 +281,10 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         """Return what each seat sees, int8 (num_envs, num_players, ...); a buffer like the others.
 
         Raises:
+            ClosedEnvironmentError: after `close`.
             ResetNeeded: before the first reset.
         """
-        if not self._ready:
-            raise ResetNeeded("call reset() first")
+        self._check_ready()
         if "seen" not in self._given:
             self._seen = self._zeros(np.int8, self.variant.num_players, *self._shape)
             self._given["seen"] = self._wrap(self._seen)
@@ -317,6 +315,12 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
     def _check_open(self) -> None:
         if self.closed:
             raise ClosedEnvironmentError("the environment is closed: make a new one")
+
+    def _check_ready(self) -> None:
+        """Refuse a call between two games, or after `close`."""
+        if not self._ready:
+            self._check_open()
+            raise ResetNeeded("call reset() first")
 
     def _observed(self) -> Any:
         given = self._given

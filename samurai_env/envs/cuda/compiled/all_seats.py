@@ -134,6 +134,12 @@ def tell(autoreset, states, last, done, ended, outcomes, i):
     outcomes.terminated[i] = over and not outcomes.cut[i]
 
 
+def note_cut(how, states, outcomes, i):
+    """Note whether a game that is over where it is gone on with was cut off."""
+    if how == GO_ON and states[0].over:
+        outcomes.cut[i] = cut_off(states[0])
+
+
 def step_game(job, i):
     """Carry out one decision."""
     last = scratch(1, STATE)
@@ -153,6 +159,7 @@ def begin_game(job, i):
     one, words = one_game(job.buffers, job.buffers.states, i), scratch(WORDS, np.uint64)
     begin(job.autoreset, how, job.seeds[i], job.desynchronized, one.states, words, job.streams[i])
     one.done[0] = one.states[0].over
+    note_cut(how, one.states, job.outcomes, i)
     legal_words(one.states, one.words)
     batch_observe(one.states, one.masks, one.observations, one.seats, words)
 
@@ -209,6 +216,7 @@ def scope_of(variant: Variant) -> dict[str, Any]:
     }
     scope["begin"] = bind(begin, owner, scope, inline=True)
     scope["tell"] = bind(tell, owner, scope, inline=True)
+    scope["note_cut"] = bind(note_cut, owner, scope, inline=True)
     return scope
 
 

@@ -24,6 +24,7 @@ learner_step: Any = None
 take_seats: Any = None
 begin: Any = None
 tell: Any = None
+note_cut: Any = None
 STATE: Any = None
 WORDS: Any = None
 PLAYERS: Any = None
@@ -106,6 +107,7 @@ def begin_learner_game(job, i):
     rows[0] = 0
     take_seats(seating, one.states, rows, one.learners, one.streams, PLAYERS)
     one.done[0] = one.states[0].over
+    note_cut(how, one.states, job.outcomes, i)
     one.decided[0] = False
     one.waiting[0] = BEGUN
     learner_step(job.autoreset, job.shaped, job.seating, False, one)

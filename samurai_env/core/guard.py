@@ -1,4 +1,4 @@
-"""One thread at a time: a guard that keeps others out of an environment while a call is under way."""
+"""One thread at a time: a guard that keeps others out while a call is under way."""
 
 import threading
 from typing import Any
@@ -9,18 +9,20 @@ class Guard:
 
     The same thread may enter again: an exit missed because of Ctrl-C locks nobody out. A copy is a new guard.
 
+    Args:
+        what: what is guarded, for the error.
+
     Raises:
         RuntimeError: another thread is inside.
     """
 
-    def __init__(self) -> None:
-        lock = threading.RLock()
+    def __init__(self, what: str = "environment") -> None:
+        self._what, lock = what, threading.RLock()
         self.enter, self.leave = lock.acquire, lock.release
 
-    @staticmethod
-    def refusal() -> RuntimeError:
+    def refusal(self) -> RuntimeError:
         """Return the error to raise where `enter(False)` is false."""
-        return RuntimeError("another thread uses this environment right now: give each thread one of its own")
+        return RuntimeError(f"another thread uses this {self._what} right now: give each thread one of its own")
 
     def __enter__(self) -> None:
         if not self.enter(False):
@@ -30,4 +32,4 @@ class Guard:
         self.leave()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Guard, ()
+        return Guard, (self._what,)
