@@ -175,6 +175,9 @@ class EngineAgent:
         started = time.perf_counter()
         try:
             line = process.ask(json.dumps(request, separators=(",", ":")), self._config.seconds)
+        except KeyboardInterrupt:
+            self.close()  # its answer would be taken for that to the next question
+            raise
         except TimeoutError:
             raise self._failed(f"gave no answer within {self._config.seconds:g} s") from None
         except EOFError:

@@ -140,13 +140,17 @@ def main(config: Config) -> None:
 
 
 def run(command: list[str]) -> int:
-    """Run a program until its end; Ctrl-C reaches it, too, and is waited for. Returns its exit status."""
+    """Run a program until its end; Ctrl-C and SIGTERM stop it, and it is waited for. Returns its exit status."""
     with subprocess.Popen([sys.executable, "-m", *command]) as process:
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        before = {
+            signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),  # of a terminal: the program has it, too
+            signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: process.send_signal(signal.SIGINT)),
+        }
         try:
             return process.wait()
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 if __name__ == "__main__":

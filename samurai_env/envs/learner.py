@@ -100,6 +100,7 @@ class LearnerVectorEnv(GameVectorEnv):
     Raises:
         IllegalActionError: from `step`, `reset` and `restore`: an opponent chose an illegal action; names it, its game
             and its seat.
+        FileNotFoundError: an agent's spec names a file that is not there.
         ModuleNotFoundError: an agent's spec, where the agents cannot be imported.
         TypeError: `num_envs` or `threads` is not an integer, or an unknown keyword.
         ValueError: an argument that is not possible; the text says what is.

@@ -42,6 +42,7 @@ def players_of(variant: Variant, opponents: Opponent | Sequence[Opponent]) -> li
         opponents: one for all other seats, or a sequence with one for each.
 
     Raises:
+        FileNotFoundError: a spec names a file that is not there.
         ValueError: a wrong number, a spec that names no agent, or something that is no opponent.
     """
     others = variant.num_players - 1

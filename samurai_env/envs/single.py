@@ -48,6 +48,7 @@ class GameEnv(gymnasium.Env):
         opponents: who plays the other seats: "random", "greedy" (the heuristic policy), an agent's spec such as
             "mcts:100", an agent (`samurai_env.agent_api`), a callable from the seat's observation (always a dict as
             above) to an action, or a sequence with one of these for each other seat, clockwise from the learner's.
+            "random" if None; none for the seat "all".
         seat: the learner's seat, "random" for a new one each game, or "all" to decide for every seat in turn; the
             reward is then what the step brought the seat that decided.
         encoding: how observations are written; the game's first if None.
@@ -60,6 +61,7 @@ class GameEnv(gymnasium.Env):
         options: the game's options.
 
     Raises:
+        FileNotFoundError: an opponent's spec names a file that is not there.
         TypeError: an unknown keyword.
         ValueError: an argument that is not possible, a wrong number of opponents; the text says what is.
     """
@@ -72,7 +74,7 @@ class GameEnv(gymnasium.Env):
         game: str,
         num_players: int | None = None,
         *,
-        opponents: Opponent | Sequence[Opponent] = "random",
+        opponents: Opponent | Sequence[Opponent] | None = None,
         seat: int | str = 0,
         encoding: str | None = None,
         reward: str = "result",
@@ -89,8 +91,10 @@ class GameEnv(gymnasium.Env):
         players = range(self.variant.num_players)
         if not (seat in ("random", "all") if isinstance(seat, str) else is_seat(seat, len(players))):
             raise ValueError(f"seat must be a number from 0 to {players[-1]}, 'random' or 'all', not {shown(seat)}")
-        self.opponents = opponents
-        self._players = players_of(self.variant, opponents)
+        if seat == "all" and opponents is not None:
+            raise ValueError("with seat='all' the caller decides for every seat: leave opponents out")
+        self.opponents = "random" if opponents is None else opponents
+        self._players = players_of(self.variant, self.opponents)
         self.encoding = self.variant.encoding_name(encoding)
         self.render_mode = render_mode
         self.observation_space = observation_space(self.variant, self.encoding, observation)
@@ -170,12 +174,17 @@ class GameEnv(gymnasium.Env):
             IllegalActionError: there is no such action, the game is over, or the action is illegal and
                 `illegal_action="raise"`; nothing has changed. Or an opponent's action is illegal: the text names it
                 and its seat, which is to move.
-            ResetNeeded: before the first reset.
+            ResetNeeded: before the first reset, or after a call that ended while an opponent was to move.
             TypeError: the action, or that of an opponent, is not an integer.
         """
         actor, action = self.seat, checked_integer("an action", action)
         if self._forfeited:
             raise IllegalActionError(f"action {shown(action)} after the end of the game; reset to begin another")
+        if not self.position.over and self.position.seat != actor:
+            raise ResetNeeded(
+                f"an opponent was stopped before seat {actor} could decide: call reset(), or with"
+                " options={'position': env.unwrapped.position} to let it go on"
+            )
         try:
             self._carry_out(action)
         except IllegalActionError as error:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -156,6 +157,42 @@ def test_hanging_engine_is_stopped(tmp_path: Path) -> None:
     assert time.monotonic() - start < 20
     with pytest.raises(EngineError, match="no answer"):  # started again, and stopped again
         agent.act(Position(VARIANT, 1).states, keys(1))
+
+
+def test_an_interrupted_engine_is_begun_anew(tmp_path: Path) -> None:
+    """Its answer to the question that was given up is not taken for that to the next one."""
+    asked = tmp_path / "asked"
+    spec = program(
+        tmp_path,
+        HELLO,
+        "import os",
+        "for line in sys.stdin:",
+        "    r = json.loads(line)",
+        "    if r['type'] == 'act':",
+        f"        if r['id'] == 2 and not os.path.exists({str(asked)!r}):",
+        f"            open({str(asked)!r}, 'w').close()",
+        "            time.sleep(4)",
+        "        print(json.dumps({'id': r['id'], 'action': r['state']['legal'][0]}), flush=True)",
+    )
+    agent = make_agent(spec, VARIANT)
+    agent.act(Position(VARIANT, 1).states, keys(1))
+
+    def interrupt() -> None:
+        while not asked.exists():
+            time.sleep(0.01)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt, daemon=True)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    try:
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            agent.act(Position(VARIANT, 2).states, keys(1))
+    finally:
+        thread.join()
+        signal.signal(signal.SIGINT, before)
+    assert agent.act(Position(VARIANT, 3).states, keys(1)).shape == (1,)
+    agent.close()
 
 
 def test_the_time_of_an_engine_is_counted_where_agents_are_timed(tmp_path: Path) -> None:

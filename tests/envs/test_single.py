@@ -538,6 +538,16 @@ def test_an_opponent_that_makes_an_illegal_action(variant) -> None:
     with pytest.raises(IllegalActionError, match=r"^opponent <lambda> on seat [12]: action .* illegal for seat [12]"):
         play(env, 1)
     assert env.position.seat != env.seat
+    before = env.position.hash()
+    with pytest.raises(ResetNeeded, match=r"^an opponent was stopped before seat 0 could decide: call reset"):
+        env.step(int(env.position.legal_actions()[0]))
+    assert env.position.hash() == before, "the learner decided for an opponent"
+
+
+@smallest
+def test_all_seats_have_no_opponents(variant) -> None:
+    with pytest.raises(ValueError, match="leave opponents out"):
+        make(variant, seat="all", opponents="random")
 
 
 @three

@@ -1,6 +1,8 @@
 """Recipes of the networks in weights/: every command is one that its program takes, in an order that works."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -130,3 +132,14 @@ def test_a_damaged_file_is_refused(tmp_path):
         (tmp_path / "recipes.toml").write_text(text)
         with pytest.raises(ValueError, match="has no recipes"):
             read(tmp_path / "recipes.toml")
+
+
+def test_a_recipe_that_is_stopped_stops_its_program():
+    """A plain `kill` reached the recipe alone; its training went on."""
+    waits = ["timeit", "-n", "1", "-r", "1", "-s", "print('begun', flush=True)", "import time; time.sleep(60)"]
+    code = f"from experiments.training.recipe import run; raise SystemExit(run({waits}) != 0)"
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "begun\n"
+        process.terminate()
+        process.communicate(timeout=30)  # ends once nobody can write any more, so when both have ended
+        assert process.returncode == 1
