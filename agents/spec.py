@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from agents.settings import field_types
+from samurai_env.core.texts import shown
 
 Settings = TypeVar("Settings")
 _NEXT_SETTING = re.compile(r",(?=\w+=)")
@@ -65,11 +66,16 @@ def split_agent_specs(words: Iterable[str]) -> tuple[str, ...]:
     """Specs from command-line words that may hold several, separated by commas.
 
     A part `key=value` belongs to the spec before it: `greedy,mcts:1000,c_puct=1,random` names three agents.
+
+    Raises:
+        ValueError: a setting with no agent before it.
     """
     specs: list[str] = []
     for word in words:
         for number, part in enumerate(word.split(",")):
             if number and re.match(r"\w+=", part):
+                if not specs:
+                    raise ValueError(f"the setting {shown(part)} belongs to no agent: name one before it")
                 specs[-1] += f",{part}"
             elif part:
                 specs.append(part)
@@ -105,8 +111,8 @@ def read_settings(spec: AgentSpec, settings: type[Settings], **defaults: Any) ->
         values[first] = spec.argument
     else:
         if not re.fullmatch(r"[+-]?[0-9]{1,18}", spec.argument):
-            shown = spec.argument[:SHOWN]
-            raise ValueError(f"{spec.name} takes a number of {first}, as in {spec.name}:1000, not {shown!r}")
+            given = spec.argument[:SHOWN]
+            raise ValueError(f"{spec.name} takes a number of {first}, as in {spec.name}:1000, not {given!r}")
         values[first] = int(spec.argument)
     for key, text in spec.settings.items():
         if key not in types or key == first:

@@ -163,5 +163,5 @@ def make_untrained(variant: Variant, spec: AgentSpec) -> NetworkAgent:
 
     no_settings(spec)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)  # torch.manual_seed would seed the GPU's generators, too
         return NetworkAgent(variant, new_network(NetworkConfig(variant.spec, variant.encoding_name(None))))

@@ -48,8 +48,11 @@ def prior_variant(config: NetworkConfig, variant: Variant) -> Variant:
     """The variant whose heuristic policy a network reads.
 
     Raises:
-        ValueError: it is to read the tuned policy, and the game has none or it has no heuristic prior.
+        ValueError: it is to read the tuned policy, and the game has none; or that or the features of actions without
+            a heuristic prior.
     """
+    if config.action_width and not config.heuristic_prior:
+        raise ValueError("action_width is of layers beside the heuristic policy: it needs heuristic_prior")
     if config.tuned_prior and not config.heuristic_prior:
         raise ValueError("tuned_prior says which heuristic policy is read: it needs heuristic_prior")
     return tuned(variant) if config.tuned_prior else variant

@@ -5,6 +5,7 @@ forms, and choose as by torch; see `network.PolicyValueNet`, `layers.ActionLayer
 `maps.grid_layers.GridLayers`, which these functions follow.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import pairwise
@@ -126,7 +127,7 @@ class NumPyNetwork:
         self, observations: np.ndarray, masks: np.ndarray, features: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The work of `evaluate`."""
-        t, obs = self._tensors, observations.reshape(len(observations), -1)
+        t, obs = self._tensors, observations.reshape(len(observations), math.prod(observations.shape[1:]))
         prior: np.ndarray | None = None
         if features is not None:
             prior = np.empty(masks.shape, np.float32)

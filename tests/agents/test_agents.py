@@ -11,7 +11,7 @@ import torch
 from agents import rollouts
 from agents.leaf_values import no_leaf_value
 from agents.networks.config import NetworkConfig
-from agents.networks.network import PolicyValueNet
+from agents.networks.network import PolicyValueNet, new_network
 from agents.networks.network_files import load_network, save_network
 from agents.networks.warm_start import warm_start
 from agents.registry import make_agent
@@ -275,7 +275,7 @@ def test_estimate_is_not_narrower_than_wilson():
         ("flat_mc:0", "simulations of a search must be from 1"),
         ("flat_mc:10,depht=2", "flat_mc has no setting 'depht'"),
         ("mcts:10,c_puct=x", "must be a number"),
-        ("mcts:10,prior_temperature=0", "prior_temperature of a search must be above 0, not 0"),
+        ("mcts:10,prior_temperature=0", "prior_temperature of a search must be at least 0.01, not 0"),
         ("mcts:10,c_puct=nan", "c_puct of a search must be from 0 to 1000000000, not nan"),
         ("mcts:10,rollout_greedy=3", "rollout_greedy of a search must be from 0 to 1, not 3"),
         ("mcts:10,rollout_depth=-2", "rollout_depth of a search must be from -1 to 2147483647, not -2"),
@@ -341,7 +341,7 @@ def test_network_files_that_are_missing_damaged_or_foreign(tmp_path):
     for settings, message in [
         ("many", "takes a number of simulations"),
         ("0", "simulations of a search must be from 1"),
-        ("5,prior_temperature=0", "prior_temperature of a search must be above 0"),
+        ("5,prior_temperature=0", "prior_temperature of a search must be from 0.01 to 1000000000, not 0"),
         ("5,fpu=-0.1", "fpu of a search must be from 0"),
         ("5,batch_size=-1", "batch_size of a search must be from 0"),
         ("5,c_puct=nan", "c_puct of a search must be from 0 to 1000000000, not nan"),
@@ -508,6 +508,47 @@ def test_warm_start_with_action_layers():
     assert torch.equal(large.actions.first.weight, small.actions.first.weight)
     with pytest.raises(ValueError, match="only the number of players differs"):
         warm_start(small, replace(form, action_width=4))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "random",
+        "greedy",
+        "mcts:20",
+        "rollout:2",
+        "flat_mc:20",
+        "ppo:weights/samurai-2",
+        "mcts:10,belief=weights/beliefs/samurai-2.safetensors",
+        "puct:10,net=weights/samurai-2",
+    ],
+)
+def test_no_games_no_actions(spec: str) -> None:
+    variant = make_variant("samurai", 2)
+    agent = make_agent(spec, variant)
+    assert agent.act(variant.new(0), np.zeros(0, np.uint64)).shape == (0,)
+
+
+def test_sharpest_priors_are_still_priors() -> None:
+    """At 1e-320 their softmax was 0 / 0, and the search stepped what lay outside its tree."""
+    variant = make_variant("samurai", 2)
+    found = make_agent("mcts:50,prior_temperature=0.01", variant).search(
+        positions(variant, 2, 3), np.zeros(2, np.uint64)
+    )
+    assert np.isfinite(found.expected).all()
+
+
+def test_layers_for_actions_need_the_heuristic_policy() -> None:
+    config = NetworkConfig("samurai_card players=2", "flat", (16,), action_width=8)
+    with pytest.raises(ValueError, match="it needs heuristic_prior"):
+        new_network(config)
+
+
+def test_untrained_leaves_the_generators_of_a_gpu(monkeypatch) -> None:
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", lambda seed: pytest.fail("seeded"))
+    before = torch.get_rng_state()
+    make_agent("untrained", make_variant("samurai", 2))
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_paranoid_search() -> None:

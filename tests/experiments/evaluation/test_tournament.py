@@ -42,6 +42,8 @@ def test_specs_may_be_separated_by_commas():
         "ppo:x",
     )
     assert split_agent_specs(["random,", "greedy"]) == ("random", "greedy")
+    with pytest.raises(ValueError, match="the setting 'c_puct=1' belongs to no agent"):
+        split_agent_specs([",c_puct=1"])
     assert tournament.Config(agents=("random,greedy",)).agents == ("random", "greedy")
 
 
