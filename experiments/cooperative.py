@@ -48,7 +48,7 @@ class Config(WorkerSettings):
     agents: tuple[str, ...] = ("random", "greedy")
     """Specs of the agents, separated by blanks or commas."""
     vary: str | None = None
-    """An option: a line of the table for each of its values."""
+    """An option: a row of the tables for each agent and each of its values."""
     games: Count = 200
     """Games of each agent and variant."""
     output: Path = Path("runs/cooperative")

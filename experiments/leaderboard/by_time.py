@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from agents.best import Measured, strongest
 from experiments.common.markdown import table, variant_title
-from experiments.evaluation.standings import duration
+from experiments.evaluation.standings import duration, rating_text
 from experiments.leaderboard.short_names import short_name
 from experiments.leaderboard.time_curve import known
 from samurai_env import parse_variant
@@ -45,6 +45,6 @@ def _cell(agent: Measured, cooperative: bool) -> str:
         strength = f"{agent.strength:.0%} [{low:.0%}, {high:.0%}] won"
     else:
         low, high = (math.nan if end is None else end for end in agent.interval)
-        strength = f"{agent.strength:+.0f} [{low:+.0f}, {high:+.0f}]"
+        strength = rating_text(agent.strength, low, high)
     rough = "" if cooperative or known({"interval": agent.interval}) else " (roughly)"
     return f"{short_name(agent.spec)}: {strength}{rough}, {duration(agent.seconds or 0.0)}"

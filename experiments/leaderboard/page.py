@@ -163,6 +163,8 @@ def cooperative_part(ladder: Ladder, folder: Path) -> str | None:
         return None
     config, wins = cooperative_config(ladder, folder, True), CooperativeResults(path)
     head, rows = cooperative.victories(config, wins)
+    if not rows:
+        return None
     names = table_names(list(dict.fromkeys(row[0] for row in rows)))
     about = "Share of the games won with the agent in every seat, 95 % intervals."
     if any(parse_agent_spec(agent).cheats for agent in names):
