@@ -55,8 +55,8 @@ def parse_json(data: bytes, largest: int = LARGEST) -> Any:
         largest: bytes that it may have.
 
     Raises:
-        ValueError: it is not JSON, too large or too deep, has a key twice in an object, or a number that is not finite
-            or of 20 digits and more before the point.
+        ValueError: it is not JSON, too large or too deep, has a key twice in an object, or a number that is not finite,
+            has 20 digits or more before the point, or an exponent of three.
     """
     if len(data) > largest:
         raise ValueError(f"it has more than {largest:,} bytes")

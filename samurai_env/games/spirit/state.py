@@ -107,7 +107,7 @@ OFFERED, FIRST_USE, SECOND_USE, HEALING, MOVING, GIVER_LOOKS, RECEIVER_LOOKS, OR
 BOX, RAIDERS, INTRUDER_STACK, DISCARD_PILE, IN_HAND, LEFT0 = range(6)
 LINE0 = LEFT0 + MOST
 
-# What is known of a card that nobody sees (`known`): see `hidden`.
+# What is known of a card that nobody sees (`known`): see `determinize`.
 UNSEEN, PLACE_KNOWN = -1, 20000
 
 # How a game ended.

@@ -122,6 +122,7 @@ def load_cards(path: str | Path, name: str) -> CardList:
         name: what the list is called in options, specs and saved games; letters, digits and `_-.`.
 
     Raises:
+        OSError: the file cannot be read, such as one that is not there.
         ValueError: the file or the name cannot be used; the text says why.
     """
     try:

@@ -1,4 +1,4 @@
-"""The kinds of influence card and of village card. How many there are of each is data: see `lists`."""
+"""The kinds of influence card and of village card. How many there are of each is data: see `card_lists`."""
 
 import numpy as np
 
