@@ -259,6 +259,16 @@ full_deals = {}
     assert rows[0]["interval"] == [round(rate.low, 4), round(rate.high, 4)]
 
 
+def test_a_team_that_was_stopped_before_its_first_game_is_left_out(tmp_path):
+    file = tmp_path / "list.toml"
+    file.write_text(
+        '[[cooperative]]\nname = "team"\ngame = "samurai_spirit players=1"\nagents = ["random"]\ndeals = 1\n'
+    )
+    (tmp_path / "team").mkdir()
+    (tmp_path / "team" / "wins.json").write_text('{"networks": {}, "returns": []}')
+    assert page(tmp_path, file).rstrip().endswith(NOTHING)
+
+
 def test_a_deal_on_two_tables_counts_once(tmp_path):
     tables = []
     for name, first, lineup in (("a", 0, ("greedy", "random")), ("b", 2, ("random", "greedy"))):
