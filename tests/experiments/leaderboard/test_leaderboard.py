@@ -261,9 +261,13 @@ full_deals = {}
 
 def test_a_team_that_was_stopped_before_its_first_game_is_left_out(tmp_path):
     file = tmp_path / "list.toml"
-    file.write_text(
-        '[[cooperative]]\nname = "team"\ngame = "samurai_spirit players=1"\nagents = ["random"]\ndeals = 1\n'
-    )
+    file.write_text("""[[cooperative]]
+name = "team"
+game = "samurai_spirit players=1"
+agents = ["random"]
+deals = 1
+full_deals = 1
+""")
     (tmp_path / "team").mkdir()
     (tmp_path / "team" / "wins.json").write_text('{"networks": {}, "returns": []}')
     assert page(tmp_path, file).rstrip().endswith(NOTHING)
