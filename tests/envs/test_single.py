@@ -433,7 +433,7 @@ def test_the_compiled_opponents(variant) -> None:
         ({"opponents": "greddy"}, r"there is no agent 'greddy' \(did you mean 'greedy'\?\)"),
         ({"opponents": ["random", "mcts:many"]}, "mcts takes a number of simulations, as in mcts:1000, not 'many'"),
         ({"opponents": ["random", 7]}, "an opponent is random, greedy, an agent's spec such as .* not 7"),
-        ({"opponents": None}, "opponents must be a name, an agent, a callable or a sequence of these, not None"),
+        ({"opponents": 3.5}, "opponents must be a name, an agent, a callable or a sequence of these, not 3.5"),
         ({"seat": 3}, "seat must be a number from 0 to 2, 'random' or 'all', not 3"),
         ({"seat": -1}, "seat must be a number from 0 to 2"),
         ({"seat": "first"}, "seat must be a number from 0 to 2"),

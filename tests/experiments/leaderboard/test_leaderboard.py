@@ -210,7 +210,7 @@ def test_the_strongest_by_time():
         }
     )
     assert made.splitlines()[2:] == [
-        "| Samurai, 3 players | greedy: +0 [+0, +0], 10 µs | mcts 1,000: +123 [+100, +150], 2.0 ms | the same"
+        "| Samurai, 3 players | greedy: 0, 10 µs | mcts 1,000: +123 [+100, +150], 2.0 ms | the same"
         " | mcts 100,000: +200 [+100, +300], 200 ms |",
         "| Samurai Spirit, 3 players | greedy: 13% [10%, 20%] won, 10 µs | the same | the same | the same |",
     ]

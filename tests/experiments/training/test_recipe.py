@@ -136,7 +136,8 @@ def test_a_damaged_file_is_refused(tmp_path):
 
 def test_a_recipe_that_is_stopped_stops_its_program():
     """A plain `kill` reached the recipe alone; its training went on."""
-    waits = ["timeit", "-n", "1", "-r", "1", "-s", "print('begun', flush=True)", "import time; time.sleep(60)"]
+    begun = "import signal; signal.signal(2, signal.default_int_handler); print('begun', flush=True)"  # as Interrupt
+    waits = ["timeit", "-n", "1", "-r", "1", "-s", begun, "import time; time.sleep(60)"]
     code = f"from experiments.training.recipe import run; raise SystemExit(run({waits}) != 0)"
     with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "begun\n"
