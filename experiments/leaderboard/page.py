@@ -46,8 +46,9 @@ abbreviations: full specs stand below the tables.
 
 ![Rating against the seconds of a decision, one panel for each game](docs/images/strength-time.png)
 
-Bars are 95 % intervals, too narrow for agents of tables that stop early; the line is the strongest within a time.
-Hollow points are known too roughly to order them, no better than 150 points up and down, and the line leaves them out.
+Bars are 95 % intervals, too narrow for agents of tables that stop early, whose ratings lie somewhat too far apart; the
+line is the strongest within a time. Hollow points are known too roughly to order them, no better than 150 points up and
+down, and the line leaves them out.
 In all tables a blank cell has not been played.
 
 ## Contents
@@ -140,7 +141,7 @@ def stop_note(ladder: Ladder, results: Results, standing: Standings) -> str:
     played = [results.matchups.get(pair, Matchup()).shares() for pair in standing.shares if pair[0] != pair[1]]
     going = sum(len(shares) > 0 and rule.after(shares) is None for shares in played)
     undecided = f"{going} {'are' if going > 1 else 'is'} still undecided" if going else "all are decided"
-    ratings = ", those of ratings are too narrow" if standing.ratings else ""
+    ratings = "; ratings are somewhat too far apart, and their intervals too narrow" if standing.ratings else ""
     return (
         f" A matchup ends once it is known {known}; {undecided}. The intervals of win shares allow for looking after"
         f" every deal{ratings}."

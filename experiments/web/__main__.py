@@ -8,6 +8,7 @@ each of them.
 
 import os
 import socket
+import sqlite3
 import threading
 import webbrowser
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ class Config:
     """Specs of the agents that the page offers, weak to strong; the last is the judge if none is chosen."""
     host: str = "127.0.0.1"
     """Address to listen on; 0.0.0.0 lets others in."""
-    port: Annotated[int, Range(0, 65535)] = 8000
+    port: Annotated[int, Range(1, 65535)] = 8000
     """Port to listen on."""
     store: Path = Path("runs/web.sqlite")
     """File that keeps the tables."""
@@ -55,6 +56,7 @@ def main(config: Config, console: Console | None = None) -> None:
 
         from experiments.web.app import make_app
         from experiments.web.server import Settings
+        from experiments.web.store import Store
     except ModuleNotFoundError as error:
         raise ValueError(
             f"the page needs {error.name}: pip install starlette uvicorn markdown-it-py aggdraw pillow"
@@ -70,9 +72,14 @@ def main(config: Config, console: Console | None = None) -> None:
             raise ValueError(f"--folders names folders of runs and tournaments; {shown(str(folder), 120)} is none")
     check_address(config.host, config.port)
     config.store.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        Store(config.store).close()
+    except sqlite3.Error as error:
+        raise ValueError(f"--store {shown(str(config.store), 120)} cannot keep tables: {error}") from None
     hosts = LOCAL if config.host in LOCAL else ("*",)
     app = make_app(Settings(config.agents, config.store, config.processes, config.folders, hosts))
-    address = f"http://{'127.0.0.1' if config.host == '0.0.0.0' else config.host}:{config.port}/"
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(config.host, config.host)
+    address = f"http://{f'[{host}]' if ':' in host else host}:{config.port}/"
     console.print(f"{address}   (Ctrl-C ends)", highlight=False)
     if config.open:
         threading.Timer(1.0, webbrowser.open, [address]).start()

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from experiments.web import editing, progress, workers
 from experiments.web.requests import Refused, query_number, read_body, read_json, whole
-from experiments.web.server import Server
+from experiments.web.server import LOG, Server
 from experiments.web.table import PERSON, Table, TableError, seen
 from samurai_env import IllegalActionError, Position, display, find_game, game_names
 from samurai_env.core.texts import one_line
@@ -213,10 +213,9 @@ class Api:
         body = await read_json(request)
         action, count = whole(body, "action", 0, table.variant.num_actions - 1), whole(body, "count", 0, 10**6)
         try:
-            table.play(seat, action, count)
+            self.server.play(table, seat, action, count)
         except (TableError, IllegalActionError) as error:
             raise Refused(409, one_line(error)) from None
-        self.server.played(table)
         self.server.drive(table)
         return await self.show(request, table, seat)
 
@@ -226,7 +225,8 @@ class Api:
         if seat is None:
             raise Refused(403, "this link watches; it cannot play")
         try:
-            self.store.cut(table.name, table.take_back(seat))
+            self.store.cut(table.name, table.taken_back(seat))
+            table.take_back(seat)
         except TableError as error:
             raise Refused(409, one_line(error)) from None
         self.server.tell(table)
@@ -239,9 +239,18 @@ class Api:
             raise Refused(409, "a hint is for the seat to move")
         judge = self._judge(await read_json(request))
         position, count = table.positions[-1], len(table.actions)  # while the agent thinks, the seat may go on
-        found = await self.server.think(workers.judge, judge, position.save())
+        found = await self._judged(judge, position)
         told = {"actions": found["actions"]}  # nothing else, which may depend on what the seat does not know
         return JSONResponse({"count": count, **named(position, told)})
+
+    async def _judged(self, judge: str, position: Position) -> dict[str, Any]:
+        """The judgement of an agent. Why it has none is for the log: it may name what is hidden."""
+        try:
+            found: dict[str, Any] = await self.server.think(workers.judge, judge, position.save())
+        except Exception:
+            LOG.exception("agent %s failed", judge)
+            raise Refused(409, f"{judge} cannot judge this position") from None
+        return found
 
     def _judge(self, body: dict[str, Any]) -> str:
         judge = body.get("judge", self.settings.agents[-1])
@@ -257,7 +266,7 @@ class Api:
             values = [float(value) for value in position.returns()]
             told = {"values": values, "chances": chances_of(position, values), "actions": [], "line": []}
             return JSONResponse({"seat": position.seat, **told})
-        found = await self.server.think(workers.judge, self._judge(body), position.save())
+        found = await self._judged(self._judge(body), position)
         chances = None if found["values"] is None else chances_of(position, found["values"])
         found["line"] = line_of(position, found["line"])
         return JSONResponse({"seat": position.seat, "chances": chances, **named(position, found)})

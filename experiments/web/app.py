@@ -78,8 +78,10 @@ def make_app(settings: Settings) -> Starlette:
         opening.cancel()
         server.close()
 
-    def call(name: str) -> Callable[[Request], Awaitable[Response]]:
+    def call(name: str, changes: bool = False) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
+            if changes and request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+                raise Refused(403, "only this server's own page may do that")  # not one that is open beside it
             return await getattr(request.app.state.api, name)(request)
 
         return endpoint
@@ -93,7 +95,7 @@ def make_app(settings: Settings) -> Starlette:
         return Response(text, media_type="text/css; charset=utf-8")
 
     routes: list[Any] = [Route("/", page), Route("/static/palette.css", colors)]
-    routes += [Route(f"/api/{path}", call(name), methods=["POST"]) for path, name in POSTS.items()]
+    routes += [Route(f"/api/{path}", call(name, changes=True), methods=["POST"]) for path, name in POSTS.items()]
     routes += [Route(f"/api/{name}", call(name)) for name in GETS]
     routes += [Mount("/static", StaticFiles(directory=STATIC)), Mount("/fonts", StaticFiles(directory=FONTS))]
     middleware = [

@@ -197,13 +197,14 @@ def games_of(folder: Path, one: str, other: str) -> list[dict[str, float]]:
         raise ValueError("no agents have met there")  # those of a cooperative game do not
     results = Results(folder / RESULT_FILE)
     turned = (one, other) not in results.matchups or not results.matchups[one, other].deals
-    pair = (other, one) if turned else (one, other)
+    pair, team = (other, one) if turned else (one, other), parse_variant(results.variant).game.cooperative
     if pair not in results.matchups or (turned and parse_variant(results.variant).num_players != 2):
         raise ValueError(f"{one_line(one, 60)} and {one_line(other, 60)} have not met there")
     games = []
     for deal, shares in sorted(results.matchups[pair].deals.items()):
         for seat, share in enumerate(shares):
-            games.append({"deal": deal, "seat": 1 - seat if turned else seat, "share": 1 - share if turned else share})
+            share_of_one = 1 - share if turned and not team else share
+            games.append({"deal": deal, "seat": 1 - seat if turned else seat, "share": share_of_one})
     return sorted(games, key=lambda game: (game["deal"], game["seat"]))
 
 
@@ -235,8 +236,8 @@ def game_of(folder: Path, one: str, other: str, deal: int, seat: int) -> PlayedG
     results = Results(folder / RESULT_FILE)
     variant = parse_variant(results.variant)
     players = tuple(one if i == seat else other for i in range(variant.num_players))
-    first = one if results.matchups.get((one, other), Matchup()).deals else other
-    salts = tuple(int(player != first) for player in players)
+    is_first = bool(results.matchups.get((one, other), Matchup()).deals)  # else the other is the matchup's first agent
+    salts = tuple(int((i == seat) != is_first) for i in range(variant.num_players))
     return PlayedGame(variant, players, salts, results.seed_of(deal))
 
 

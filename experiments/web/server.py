@@ -19,6 +19,7 @@ from samurai_env import Variant, find_game, game_names
 from samurai_env.core.texts import one_line
 
 MOST_TABLES = 1000
+RETRY, LONGEST_PAUSE = 10.0, 600.0  # seconds until an agent that failed is asked again: at first, and at most
 VIEWS_KEPT = 500  # of about 20 kB
 LOG = logging.getLogger("samurai_env.web")
 
@@ -128,9 +129,20 @@ class Server:
         del self.tables[table.name]
         self.changed.pop(table.name).set()
 
-    def played(self, table: Table) -> None:
-        """Write the last decision down and tell everybody."""
-        self.store.add_decision(table.name, len(table.actions) - 1, table.actions[-1])
+    def play(self, table: Table, seat: int, action: int, count: int) -> None:
+        """Carry out a decision (`Table.play`), write it down and tell everybody.
+
+        Raises:
+            TableError, IllegalActionError: as `Table.play`.
+            sqlite3.Error: it cannot be written down; it is not made.
+        """
+        table.play(seat, action, count)
+        try:
+            self.store.add_decision(table.name, count, table.actions[-1])
+        except BaseException:
+            table.forget_last()
+            raise
+        table.error = table.reason = ""
         self.tell(table)
 
     def tell(self, table: Table) -> None:
@@ -145,20 +157,23 @@ class Server:
             self.driving[table.name] = asyncio.create_task(self._drive(table))
 
     async def _drive(self, table: Table) -> None:
+        pause = RETRY
         while table.to_move not in ("", PERSON):
             position = table.position
             try:
                 action = await self.think(workers.choose, table.to_move, position.save(), table.salt)
-                table.play(position.seat, action, len(table.actions))
+                self.play(table, position.seat, action, len(table.actions))
+                pause = RETRY
             except asyncio.CancelledError:
                 raise
             except Exception as error:
-                table.error = one_line(f"{table.to_move} cannot go on: {error}")
+                table.error = f"{table.to_move} cannot go on; it is asked again from time to time"
+                table.reason = f" ({one_line(error)})"
                 table.version += 1
                 LOG.exception("agent %s failed", table.to_move)
                 self.tell(table)
-                return
-            self.played(table)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
 
     async def think(self, work: Callable[..., Any], *arguments: Any) -> Any:
         """Do something in a process of the agents; once more if that was killed."""

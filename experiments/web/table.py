@@ -39,7 +39,8 @@ class Table:
         start: the position from which the game goes on, as text; "" if it begins as `seed` deals.
         tags: of a record.
         salts: by seat, the salt of its agent's keys; () for the number of the seat.
-        error: why an agent cannot go on; "" if all is well.
+        error: which agent cannot go on; "" if all is well.
+        reason: why, which may name what is hidden; for those that see everything.
         version: grows with every change; clients wait for the next. It starts with the time, so that a server that was
             started again is not behind.
     """
@@ -56,6 +57,7 @@ class Table:
     tags: dict[str, str] = field(default_factory=dict)
     salts: tuple[int, ...] = ()
     error: str = ""
+    reason: str = ""
     version: int = field(default_factory=lambda: int(1000 * time.time()))
 
     def __post_init__(self) -> None:
@@ -186,6 +188,11 @@ class Table:
             raise TableError("the game has moved on since")
         self._add(action)
 
+    def forget_last(self) -> None:
+        """Undo the last decision, which could not be written down."""
+        del self.actions[-1], self.positions[-1]
+        self.version += 1
+
     def taken_back(self, seat: int) -> int:
         """How many decisions remain after the half-made move of a seat is taken back.
 
@@ -315,7 +322,7 @@ def view(table: Table, viewer: int | None, ply: int | None = None) -> dict[str, 
         "moves": table.moves(viewer),
         "svg": svg(scene),
         "panels": {name: vars(panel) for name, panel in scene.panels.items()},
-        "error": table.error,
+        "error": table.error if viewer is not None and not table.position.over else table.error + table.reason,
         "tags": table.tags if viewer is None or table.position.over else {},
     }
 

@@ -1,4 +1,4 @@
-"""Agents in processes of their own, so that no table waits for another's search."""
+"""Agents in processes of their own, so that the server answers while they search."""
 
 import multiprocessing
 import signal

@@ -44,7 +44,7 @@ class Served:
         sent = json.dumps(body) if body is not None else None
         found, _, answer = self.raw("POST" if body is not None else "GET", f"/api/{path}", sent, headers)
         assert found == status if status else found in (200, 201), (found, answer[:300])
-        return json.loads(answer)
+        return json.loads(answer) if found != 500 else None
 
     def new(self, variant, *players):
         return self.call("tables", body={"variant": variant, "players": list(players)})

@@ -244,6 +244,20 @@ def test_games_played_again_have_the_results_they_had(tmp_path):
             assert share == played["share"]
 
 
+def test_games_of_an_agent_against_itself_have_the_keys_of_two(tmp_path):
+    """The agent of the seat has the first number, the others the second, as in the tournament."""
+    write_results(tmp_path / "three", "samurai_card players=3", ["mcts:20", "greedy"], [[0.0, 1.0, 0.0]])
+    assert game_of(tmp_path / "three", "mcts:20", "greedy", 0, 1).salts == (1, 0, 1)
+    write_results(tmp_path / "mirror", "samurai_card players=2", ["mcts:20", "mcts:20"], [[0.0, 1.0]])
+    assert [game_of(tmp_path / "mirror", "mcts:20", "mcts:20", 0, seat).salts for seat in (0, 1)] == [(0, 1), (1, 0)]
+
+
+def test_a_team_has_won_from_both_sides(tmp_path):
+    write_results(tmp_path / "team", "samurai_spirit players=2", ["greedy", "random"], [[1.0, 1.0], [0.0, 0.0]])
+    for one, other in (("greedy", "random"), ("random", "greedy")):
+        assert [game["share"] for game in games_of(tmp_path / "team", one, other)] == [1.0, 1.0, 0.0, 0.0]
+
+
 def test_seeds_that_a_file_does_not_say_are_asked_for_in_vain(tmp_path):
     write_results(tmp_path / "t", "samurai_card players=2", ["random", "greedy"], [[0.0, 1.0]])
     path = tmp_path / "t" / "results.json"

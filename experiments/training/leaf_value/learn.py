@@ -156,7 +156,8 @@ def learn_from_own_games(net: Net, config: Config, variant: Variant, made: str, 
     for number in range(config.generations):
         folder, player = config.run / f"generation-{number:03}", config.run / f"generation-{number:03}.safetensors"
         folder.mkdir(exist_ok=True)
-        if not player.exists():  # else the games that are there are by this very file
+        # Games that are there are by this very file, whose card was written last.
+        if not (any(folder.iterdir()) and player.with_suffix(".json").exists()):
             save_leaf_value(variant, net.tensors(), player, {})
         tasks: list[OwnTask] = [
             (variant.spec, str(player), settings, number, part, config.seed)

@@ -1,0 +1,101 @@
+"""What fails beside a table: its agents, its file, its judge, and pages of others."""
+
+import sqlite3
+import time
+
+import pytest
+
+from experiments.web import server as web_server
+from tests.web.served import served
+
+VARIANT = "samurai_card players=2"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with served(tmp_path_factory.mktemp("web") / "tables.sqlite") as running:
+        yield running
+
+
+def wait_for(condition):
+    until = time.monotonic() + 60
+    while not (found := condition()):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    return found
+
+
+def test_an_agent_that_fails_is_asked_again_and_tells_no_seat_why(server, monkeypatch):
+    """The reason may name the agent's hand or the seed of the deal."""
+    think, failing = server.server.think, [True]
+
+    async def failing_at_first(work, *arguments):
+        if failing[0]:
+            raise ValueError("in the game with seed 77 legal are H4 and B2")
+        return await think(work, *arguments)
+
+    monkeypatch.setattr(server.server, "think", failing_at_first)
+    monkeypatch.setattr(web_server, "RETRY", 0.1)
+    made = server.new(VARIANT, "greedy", "person")
+    token = made["seats"][1]
+    told = wait_for(lambda: server.call("view", token)["error"])
+    assert told == "greedy cannot go on; it is asked again from time to time"
+    watched = server.new(VARIANT, "greedy", "greedy")["watch"]
+    assert "seed 77 legal are" in wait_for(lambda: server.call("view", watched)["error"])
+    failing[0] = False
+    assert wait_for(lambda: server.call("view", token)["mine"])
+    assert server.call("view", token)["error"] == ""
+
+
+def test_a_decision_that_cannot_be_written_down_is_not_made(server, monkeypatch):
+    token, _ = server.new(VARIANT, "person", "person")["seats"]
+    view = server.call("view", token)
+    decision = {"action": view["legal"][0]["id"], "count": 0}
+
+    def full(*arguments):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(server.server.store, "add_decision", full)
+        server.call("play", token, decision, status=500)
+    again = server.call("view", token)
+    assert (again["count"], again["mine"], again["legal"]) == (0, True, view["legal"])
+    after = server.call("play", token, decision)
+    table, _ = server.server.doors[token]
+    [actions] = [kept[3] for kept in server.server.store.tables() if kept[0] == table.name]
+    assert actions == table.actions
+    assert after["count"] == 1
+    view = server.call("view", token)
+    if view["can_take_back"]:
+        with monkeypatch.context() as patched:
+            patched.setattr(server.server.store, "cut", full)
+            server.call("undo", token, {}, status=500)
+        assert server.call("view", token)["count"] == 1
+
+
+def test_a_judge_that_fails_says_so_and_not_why(server, monkeypatch):
+    async def failing(work, *arguments):
+        raise ValueError("the hand is H4")
+
+    token = server.new(VARIANT, "person", "person")["seats"][0]
+    monkeypatch.setattr(server.server, "think", failing)
+    error = server.call("hint", token, {"judge": "greedy"}, status=409)["error"]
+    assert error == "greedy cannot judge this position"
+
+
+def test_other_pages_make_no_tables(server):
+    """A page that is open beside this one may send what needs no leave, such as a record as plain text."""
+    count = len(server.server.tables)
+    for site, status in (("cross-site", 403), ("same-site", 403), ("same-origin", 400), ("none", 400)):
+        headers = {"Content-Type": "text/plain", "Sec-Fetch-Site": site}
+        assert server.raw("POST", "/api/records", "no record", headers)[0] == status
+    assert len(server.server.tables) == count
+
+
+def test_a_store_that_is_none_is_named_before_an_address_is_announced(tmp_path, capsys):
+    from experiments.web.__main__ import Config, main
+
+    (tmp_path / "notes.txt").write_text("no database\n" * 100)
+    with pytest.raises(ValueError, match=r"--store '.*notes\.txt' cannot keep tables: file is not a database"):
+        main(Config(store=tmp_path / "notes.txt", port=8765, open=False))
+    assert "http" not in capsys.readouterr().out
