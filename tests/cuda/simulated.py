@@ -150,7 +150,7 @@ def test_a_restored_game_that_was_cut_off_is_truncated(given: dict[str, Any]) ->
     batch.step(states[:1], actions[:1])
     flags = []
     for device in ("cpu", "cuda"):
-        env = make_vector_env("samurai_spirit", 2, 2, device=device, autoreset_mode="Disabled", **given)
+        env = make_vector_env("samurai_spirit", 2, num_players=2, device=device, autoreset_mode="Disabled", **given)
         _, info = env.restore(states)
         masks = info["action_mask"]
         actions = np.asarray(masks if device == "cpu" else masks.copy_to_host()).argmax(1).astype(np.int64)
