@@ -36,8 +36,8 @@ from agents.spec import AgentSpec, read_settings
 from samurai_env.core import bits
 from samurai_env.core.checks import checked_array, checked_games, checked_keys
 from samurai_env.core.game import Game, Variant
-from samurai_env.core.guard import Guard
 from samurai_env.core.jit import bind, jit
+from samurai_env.envs.guard import Guard
 
 # Bound to each game's kernels.
 legal: Any = None

@@ -17,7 +17,6 @@ from samurai_env.core.batch import StepBuffers, batch_kernels
 from samurai_env.core.bits import first_missing
 from samurai_env.core.checks import checked_integer, is_seat
 from samurai_env.core.game import no_results
-from samurai_env.core.guard import Guard
 from samurai_env.core.rng import next_seed, random_seed
 from samurai_env.core.spin_threads import Worker
 from samurai_env.core.texts import shown
@@ -37,6 +36,7 @@ from samurai_env.envs.common import (
     variant_from_keywords,
 )
 from samurai_env.envs.compiled.one_learner import desynchronizing
+from samurai_env.envs.guard import Guard
 from samurai_env.envs.spaces import OBSERVATIONS, LegalMultiDiscrete, observation_space
 from samurai_env.game_batch import GameBatch
 from samurai_env.position import IllegalActionError

@@ -535,7 +535,7 @@ def test_sharpest_priors_are_still_priors() -> None:
     found = make_agent("mcts:50,prior_temperature=0.01", variant).search(
         positions(variant, 2, 3), np.zeros(2, np.uint64)
     )
-    assert np.isfinite(found.expected).all()
+    assert np.isfinite(found.values).all()
 
 
 def test_layers_for_actions_need_the_heuristic_policy() -> None:

@@ -9,8 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 # What only this project's own code uses.
 INTERNAL = {
-    *(f"samurai_env.core.{name}" for name in ("batch", "cache", "checks", "guard", "notices", "spin_threads", "texts")),
-    "samurai_env.envs.cuda.toolkit",
+    *(f"samurai_env.core.{name}" for name in ("batch", "cache", "checks", "notices", "spin_threads", "texts")),
+    *(f"samurai_env.envs.{name}" for name in ("guard", "cuda.toolkit")),
     *(f"samurai_env.files.{name}" for name in ("atomic_write", "json_reader")),
     *(f"samurai_env.editors.{name}" for name in ("board_game", "card_game", "spirit")),
     *(f"samurai_env.{name}" for name in ("agents", "experiments", "source_folders", "display.palette")),
