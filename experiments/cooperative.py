@@ -172,9 +172,8 @@ def endings(config: Config, wins: CooperativeResults) -> tuple[list[str], list[l
 
 def agents_of(config: Config, wins: CooperativeResults) -> list[str]:
     """Agents that have played a variant, in the order of the settings and then of the file."""
-    found = {
-        agent for agent, variant in wins.returns if any(variant == each.spec for each in variants(config).values())
-    }
+    specs = {variant.spec for variant in variants(config).values()}
+    found = {agent for agent, variant in wins.returns if variant in specs}
     return [agent for agent in dict.fromkeys([*config.agents, *(agent for agent, _ in wins.returns)]) if agent in found]
 
 
@@ -185,14 +184,10 @@ def _varied(config: Config, text: str | None) -> list[str]:
 
 def show(config: Config, wins: CooperativeResults, console: Console) -> None:
     """Print the victories and how games ended, and write both tables to table.md."""
-    won, ended = victories(config, wins), endings(config, wins)
-    parts = [f"# {read_spec(config.game).game.title}: victories with 95 % intervals", pages.table(*won)]
-    if ended:
-        parts += ["How games ended:", pages.table(*ended)]
-    for title, (head, rows) in {
-        "victories, 95 % intervals": won,
-        **({"how games ended": ended} if ended else {}),
-    }.items():
+    made = [("Victories, 95 % intervals", victories(config, wins)), ("How games ended", endings(config, wins))]
+    parts = [f"# {read_spec(config.game).game.title}"]
+    for title, (head, rows) in [(title, found) for title, found in made if found]:
+        parts += [f"{title}:", pages.table(head, rows)]
         table = Table(title=title)
         for name in head:
             table.add_column(name, justify="left" if name in ("agent", config.vary) else "right")

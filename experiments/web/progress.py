@@ -197,14 +197,14 @@ def games_of(folder: Path, one: str, other: str) -> list[dict[str, float]]:
         raise ValueError("no agents have met there")  # those of a cooperative game do not
     results = Results(folder / RESULT_FILE)
     turned = (one, other) not in results.matchups or not results.matchups[one, other].deals
-    pair, team = (other, one) if turned else (one, other), parse_variant(results.variant).game.cooperative
-    if pair not in results.matchups or (turned and parse_variant(results.variant).num_players != 2):
+    pair, variant = (other, one) if turned else (one, other), parse_variant(results.variant)
+    if pair not in results.matchups or (turned and variant.num_players != 2):
         raise ValueError(f"{one_line(one, 60)} and {one_line(other, 60)} have not met there")
     games = []
     for deal, shares in sorted(results.matchups[pair].deals.items()):
         for seat, share in enumerate(shares):
-            share_of_one = 1 - share if turned and not team else share
-            games.append({"deal": deal, "seat": 1 - seat if turned else seat, "share": share_of_one})
+            won = 1 - share if turned and not variant.game.cooperative else share  # a team wins together
+            games.append({"deal": deal, "seat": 1 - seat if turned else seat, "share": won})
     return sorted(games, key=lambda game: (game["deal"], game["seat"]))
 
 

@@ -35,17 +35,22 @@ def program(folder: Path, *lines: str) -> str:
     return f"exec:{sys.executable} {path},seconds=5"
 
 
-def logging_program(folder: Path, log: Path, entry: str) -> str:
-    """The spec of an engine that takes the first legal action and writes down an entry of each request."""
+def answering(folder: Path, before: str) -> str:
+    """The spec of an engine that takes the first legal action, after a line of Python about each request `r`."""
     return program(
         folder,
         HELLO,
         "for line in sys.stdin:",
         "    r = json.loads(line)",
         "    if r['type'] == 'hello': continue",
-        f"    open({str(log)!r}, 'a').write(json.dumps(r[{entry!r}]) + '\\n')",
+        f"    {before}",
         "    print(json.dumps({'id': r['id'], 'action': r['state']['legal'][0]}), flush=True)",
     )
+
+
+def logging_program(folder: Path, log: Path, entry: str) -> str:
+    """The spec of an engine that takes the first legal action and writes down an entry of each request."""
+    return answering(folder, f"open({str(log)!r}, 'a').write(json.dumps(r[{entry!r}]) + '\\n')")
 
 
 def play(variant: Variant, spec: str, seed: int = 1) -> list[int]:
@@ -162,18 +167,7 @@ def test_hanging_engine_is_stopped(tmp_path: Path) -> None:
 def test_an_interrupted_engine_is_begun_anew(tmp_path: Path) -> None:
     """Its answer to the question that was given up is not taken for that to the next one."""
     asked = tmp_path / "asked"
-    spec = program(
-        tmp_path,
-        HELLO,
-        "import os",
-        "for line in sys.stdin:",
-        "    r = json.loads(line)",
-        "    if r['type'] == 'act':",
-        f"        if r['id'] == 2 and not os.path.exists({str(asked)!r}):",
-        f"            open({str(asked)!r}, 'w').close()",
-        "            time.sleep(4)",
-        "        print(json.dumps({'id': r['id'], 'action': r['state']['legal'][0]}), flush=True)",
-    )
+    spec = answering(tmp_path, f"if r['id'] == 2: open({str(asked)!r}, 'w').close(), time.sleep(4)")
     agent = make_agent(spec, VARIANT)
     agent.act(Position(VARIANT, 1).states, keys(1))
 
@@ -196,16 +190,7 @@ def test_an_interrupted_engine_is_begun_anew(tmp_path: Path) -> None:
 
 
 def test_the_time_of_an_engine_is_counted_where_agents_are_timed(tmp_path: Path) -> None:
-    spec = program(
-        tmp_path,
-        HELLO,
-        "for line in sys.stdin:",
-        "    r = json.loads(line)",
-        "    if r['type'] == 'act':",
-        "        time.sleep(0.1)",
-        "        print(json.dumps({'id': r['id'], 'action': r['state']['legal'][0]}), flush=True)",
-    )
-    agent = make_agent(spec, VARIANT)
+    agent = make_agent(answering(tmp_path, "time.sleep(0.1)"), VARIANT)
     timed = Timed(agent)
     for seed in range(3):
         timed.act(Position(VARIANT, seed).states, keys(1))

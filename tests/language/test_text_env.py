@@ -56,7 +56,7 @@ def test_prompt_depends_on_what_the_seat_may_know(variant: Variant) -> None:
 @pytest.mark.parametrize("variant", variants(), ids=str)
 def test_a_refused_reply_tells_nothing_hidden(variant: Variant) -> None:
     """What follows a move would be legal or not by what was drawn; a refused reply can be taken back."""
-    env, rng, stream, several = TextEnv(variant, seed=4, retries=10**6), random.Random(4), np.array([11], np.uint64), 0
+    env, rng, stream, refused = TextEnv(variant, seed=4, retries=10**6), random.Random(4), np.array([11], np.uint64), 0
     words = [name for name in variant.action_names if " " not in name]
     while not env.over:
         twin = TextEnv(variant, seed=9, retries=10**6)
@@ -68,12 +68,12 @@ def test_a_refused_reply_tells_nothing_hidden(variant: Variant) -> None:
         text = f"move: {first} {rng.choice([rng.choice(words), *legal])}"
         one, other = env.reply(text), twin.reply(text)
         assert one == other, text
-        several += not one.accepted
+        refused += not one.accepted
         if not one.accepted:
             assert env.reply(first).accepted
         while rng.random() < 0.5 and not env.over and env.seat == mover:
             env.reply(rng.choice(env.legal()))
-    assert several, "no reply had too many words"
+    assert refused, "no reply had too many words"
 
 
 def test_the_next_card_cannot_be_looked_at_by_a_reply() -> None:
