@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -19,6 +20,7 @@ from samurai_env import Variant, find_game, game_names
 from samurai_env.core.texts import one_line
 
 MOST_TABLES = 1000
+LEFT_ALONE = 7 * 86400.0  # seconds without a visit after which a table with people may go, if there are too many
 RETRY, LONGEST_PAUSE = 10.0, 600.0  # seconds until an agent that failed is asked again: at first, and at most
 VIEWS_KEPT = 500  # of about 20 kB
 LOG = logging.getLogger("samurai_env.web")
@@ -83,8 +85,10 @@ class Server:
         if token not in self.doors:
             await self.opened.wait()
         if token not in self.doors:
-            raise Refused(403, "this link opens no table; perhaps it was cut off")
-        return self.doors[token]
+            raise Refused(403, "this link opens no table; perhaps it was cut off, or nobody came for long")
+        table, seat = self.doors[token]
+        table.visited = time.time()
+        return table, seat
 
     def close(self) -> None:
         """End everything that goes on."""
@@ -104,16 +108,19 @@ class Server:
             self.doors[table.watch] = table, None
 
     def add(self, table: Table) -> None:
-        """Take in a new table; the oldest without people goes if there are too many.
+        """Take in a new table; if there are too many, the one that was not visited for longest goes.
+
+        A game that people play stays until nobody has visited it for `LEFT_ALONE`.
 
         Raises:
-            Refused: there are too many tables with people.
+            Refused: there are too many such games.
         """
         if len(self.tables) >= MOST_TABLES:
-            old = next((t for t in self.tables.values() if not t.has_people or t.position.over), None)
-            if old is None:
+            since = time.time() - LEFT_ALONE
+            idle = [t for t in self.tables.values() if not t.has_people or t.position.over or t.visited < since]
+            if not idle:
                 raise Refused(503, f"{MOST_TABLES:,} tables are in use; try again later")
-            self.remove(old)
+            self.remove(min(idle, key=lambda table: table.visited))
         self.store.add_table(table.name, table.created, table.head(), table.actions)
         self._open(table)
         self.drive(table)

@@ -41,6 +41,7 @@ class Table:
         salts: by seat, the salt of its agent's keys; () for the number of the seat.
         error: which agent cannot go on; "" if all is well.
         reason: why, which may name what is hidden; for those that see everything.
+        visited: when somebody last asked for it, or the server opened it; seconds since 1970.
         version: grows with every change; clients wait for the next. It starts with the time, so that a server that was
             started again is not behind.
     """
@@ -58,6 +59,7 @@ class Table:
     salts: tuple[int, ...] = ()
     error: str = ""
     reason: str = ""
+    visited: float = field(default_factory=time.time)
     version: int = field(default_factory=lambda: int(1000 * time.time()))
 
     def __post_init__(self) -> None:

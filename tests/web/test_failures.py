@@ -72,6 +72,31 @@ def test_a_decision_that_cannot_be_written_down_is_not_made(server, monkeypatch)
     assert server.call("view", token)["count"] == 1
 
 
+def test_games_that_nobody_visits_give_way_to_new_ones(tmp_path, monkeypatch):
+    """The one left alone for longest goes; a game of people only after a week, a finished or watched one at once."""
+    monkeypatch.setattr(web_server, "MOST_TABLES", 3)
+    with served(tmp_path / "tables.sqlite") as server:
+        tables = server.server.tables
+        first, second, third = (server.new(VARIANT, "person", "person")["seats"][0] for _ in range(3))
+        body = {"variant": VARIANT, "players": ["person", "person"]}
+        assert "tables are in use" in server.call("tables", body=body, status=503)["error"]
+
+        days = {first: 8, second: 9, third: 6}
+        for token, since in days.items():
+            server.server.doors[token][0].visited = time.time() - 86400 * since
+        watched = server.new(VARIANT, "random", "random")["watch"]
+        assert len(tables) == 3 and second not in server.server.doors
+        assert "opens no table" in server.call("view", second, status=403)["error"]
+
+        server.call("view", first)  # somebody comes back, so that the one without people is next
+        server.new(VARIANT, "person", "person")
+        assert watched not in server.server.doors
+        server.call("view", first)
+        server.call("view", third)
+        assert len(tables) == 3
+        server.call("tables", body=body, status=503)
+
+
 def test_a_judge_that_fails_says_so_and_not_why(server, monkeypatch):
     async def failing(work, *arguments):
         raise ValueError("the hand is H4")
