@@ -25,7 +25,7 @@ Width = Annotated[int, Meta(ge=1, le=WIDEST)]
 LayerWidth = Annotated[int, Meta(ge=0, le=WIDEST)]
 
 
-class Card(Struct, frozen=True):
+class NetworkCard(Struct, frozen=True):
     """The card of a network.
 
     Attributes:
@@ -59,7 +59,7 @@ class Tensor(Struct):
     shape: Annotated[list[Annotated[int, Meta(ge=0, lt=2**40)]], Meta(max_length=8)]
 
 
-def read_card(path: Path) -> Card:
+def read_card(path: Path) -> NetworkCard:
     """Read the card of a network; `path` as for `load_network`.
 
     Raises:
@@ -78,7 +78,7 @@ def read_card(path: Path) -> Card:
     if found["format"] == CARD_FORMAT:
         found = current_card(found)
     try:
-        return in_form(found, Card)
+        return in_form(found, NetworkCard)
     except ValueError as error:
         raise ValueError(f"{one_line(card_path, 100)} describes no network: {error}") from None
 
@@ -101,7 +101,9 @@ def tensor_shapes(data: bytes) -> dict[str, tuple[int, ...]]:
     return {current_tensor(name): tuple(tensor.shape) for name, tensor in tensors.items()}
 
 
-def read_weights(path: Path, expected: Callable[[NetworkConfig], dict[str, tuple[int, ...]]]) -> tuple[Card, bytes]:
+def read_weights(
+    path: Path, expected: Callable[[NetworkConfig], dict[str, tuple[int, ...]]]
+) -> tuple[NetworkCard, bytes]:
     """Read the card and the .safetensors file of a network, and hold the one against the other.
 
     Args:

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from agents.leaf_values import LeafValue, make_leaf_value, shapes
 from agents.networks.cards import WIDEST
-from agents.networks.weight_files import Card, load_weights, save_weights
+from agents.networks.weight_files import WeightsCard, load_weights, save_weights
 from samurai_env.core.game import Game, Variant
 from samurai_env.core.texts import shown
 
@@ -17,7 +17,7 @@ FORMAT = "samurai_env leaf value 1"
 Width = Annotated[int, Meta(ge=1, le=WIDEST)]
 
 
-class LeafValueCard(Card, frozen=True):
+class LeafValueCard(WeightsCard, frozen=True):
     """The card of a leaf value: also the units of its two hidden layers, and the digest of the columns it reads."""
 
     hidden: tuple[Width, Width]

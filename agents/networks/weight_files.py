@@ -20,7 +20,7 @@ from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import in_form, read_json
 
 
-class Card(Struct, frozen=True):
+class WeightsCard(Struct, frozen=True):
     """What the cards have in common: the variant, the checksum of the weights, and how they were made."""
 
     format: str
@@ -29,7 +29,7 @@ class Card(Struct, frozen=True):
     notes: dict[str, Any]
 
 
-AnyCard = TypeVar("AnyCard", bound=Card)
+AnyCard = TypeVar("AnyCard", bound=WeightsCard)
 
 
 def save_weights(path: Path, tensors: dict[str, np.ndarray], **card: Any) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Meta
 
 from agents.networks.cards import WIDEST
-from agents.networks.weight_files import Card, load_weights, save_weights
+from agents.networks.weight_files import WeightsCard, load_weights, save_weights
 from samurai_env.core.game import Game, Variant
 from samurai_env.core.jit import bind
 from samurai_env.game_batch import GameBatch
@@ -26,7 +26,7 @@ FORMAT = "samurai_env belief 1"
 LARGEST_LOGIT = 4.0  # no tile is out of the question: odds are from e^-4 to e^4
 
 
-class BeliefCard(Card, frozen=True):
+class BeliefCard(WeightsCard, frozen=True):
     """The card of a belief: also the encoding it reads, and the units of its hidden layer."""
 
     encoding: str

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 from safetensors import SafetensorError, safe_open
 from safetensors import torch as tensor_files
 
-from agents.networks.cards import CARD_BYTES, Card, read_card
+from agents.networks.cards import CARD_BYTES, NetworkCard, read_card
 from agents.networks.config import NetworkConfig
 from agents.networks.network_files import load_network, save_network
 from agents.old_names import REMOVED, current_settings, current_tensor
@@ -186,7 +186,7 @@ def _read(run: Path) -> tuple[Tensors, NetworkConfig, dict[str, Any]]:
         raise ValueError(f"{name} is damaged: its checksum does not match")
     try:
         found = in_form(parse_json(head.encode(), CARD_BYTES), Head)
-        return tensors, in_form({**found.network, "notes": found.notes}, Card).config, found.notes
+        return tensors, in_form({**found.network, "notes": found.notes}, NetworkCard).config, found.notes
     except ValueError as error:
         raise ValueError(f"{name} is damaged: {one_line(error, 150)}") from None
 
