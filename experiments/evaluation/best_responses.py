@@ -21,6 +21,11 @@ with up to three seeds, started from the agent's own network if it is one, and s
 as much as each of them. The best of several is a little too high, since it was chosen on the deals that measure it;
 the shares after half of the decisions are points of learning curves, of 100 other deals. On a small game whose best
 response is known, exploiters come within five points of it and do not win more (`tests/mini/test_mini_game.py`)."""
+CURVES = """\
+![Win share of each exploiter by its decisions, a panel for each agent](docs/images/best-response.png)
+
+Lines: learning curves of PPO, one color a seed, 100 deals a point; points: the table's shares with 95 % intervals;
+dotted: search; dashed: par."""
 HEAD = ["game", "agent", "decisions", "par", "best exploiter", "PPO, by seed", "after half of them", "search", "deals"]
 
 
@@ -44,24 +49,34 @@ class KeptShares(Struct):
     curves: dict[str, list[tuple[int, Share]]] = {}
 
 
-def part(folder: Path) -> str | None:
-    """The section with the table and the commands; None if nothing has been kept.
+def kept_shares(folder: Path) -> list[KeptShares]:
+    """What has been kept, by game and target; `greedy` first.
 
     Raises:
         ValueError: a file is damaged.
     """
     found = [read_json(path, KeptShares) for path in sorted((folder / FOLDER).glob(f"*/{FILE}"))]
     found = [kept for kept in found if any(kept.shares.values())]
+    return sorted(
+        found, key=lambda kept: (kept.settings["variant"], kept.settings["target"] != "greedy", kept.settings["target"])
+    )
+
+
+def part(folder: Path) -> str | None:
+    """The section with the table and the commands; None if nothing has been kept.
+
+    Raises:
+        ValueError: a file is damaged.
+    """
+    found = kept_shares(folder)
     if not found:
         return None
-    found.sort(
-        key=lambda kept: (kept.settings["variant"], kept.settings["target"] != "greedy", kept.settings["target"])
-    )
     commands = "\n".join(kept.command for kept in found)
     machines = "; ".join(sorted({machine for kept in found for machine in as_list(kept.machine)}))
     commits = ", ".join(sorted({commit for kept in found for commit in as_list(kept.commit)}))
     origin = f"- Code: commit {commits}\n- Machine: {machines}"
-    return f"{ABOUT}\n\n{table(HEAD, [row(kept) for kept in found])}\n\n{origin}\n\n```sh\n{commands}\n```"
+    curves = [CURVES] * any(kept.curves for kept in found)
+    return "\n\n".join([ABOUT, table(HEAD, [row(kept) for kept in found]), *curves, origin, f"```sh\n{commands}\n```"])
 
 
 def row(kept: KeptShares) -> list[str]:

@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec import convert
 from rich.console import Console
 
 from experiments import best_response
 from experiments.best_response import Config, Shares, search, training
 from experiments.common.interrupts import Interrupt
 from experiments.evaluation import best_responses
+from experiments.evaluation.best_response_curves import draw, panel_title
+from experiments.evaluation.best_responses import KeptShares
 from samurai_env import make_variant
 
 
@@ -79,6 +82,17 @@ def test_the_table_of_the_leaderboard(tmp_path: Path) -> None:
     (folder / "best_response.json").write_text(json.dumps(kept_of("greedy", shares={"PPO, seed 1": [[2]]})))
     with pytest.raises(ValueError, match=r"best_response\.json is damaged"):
         best_responses.part(tmp_path)
+
+
+def test_the_picture_of_the_curves(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    learned = convert(kept_of("ppo:weights/samurai-2.safetensors,temperature=0.5"), KeptShares)
+    searched = convert(kept_of("greedy", curves={}), KeptShares)
+    assert panel_title(learned) == "Samurai, 2 players\nsamurai-2,temperature=0.5"
+    draw([searched], tmp_path / "nothing_learned.png")
+    assert not (tmp_path / "nothing_learned.png").exists()
+    draw([searched, learned], tmp_path / "curves.png")
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_an_exploiter_stopped_before_its_first_checkpoint_begins_again(tmp_path: Path) -> None:
