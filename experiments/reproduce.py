@@ -23,7 +23,6 @@ from experiments.common.ranges import check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.ladders import Ladder, read_ladders, rule_of
-from experiments.evaluation.matches import estimate
 from experiments.evaluation.matchups import Lineup, Matchup, Results
 from experiments.evaluation.stopping import StopRule
 from experiments.leaderboard.configs import tournament_config
@@ -91,7 +90,7 @@ def _shares(lineup: Lineup, rows: np.ndarray, rule: StopRule) -> str:
     if len(lineup) == 2:
         return str(rule.estimate(rows))
     parts = rows.reshape(len(rows), len(lineup), -1).swapaxes(0, 1)
-    return ", ".join(f"{agent} {str(estimate(part)).strip()}" for agent, part in zip(lineup, parts, strict=True))
+    return ", ".join(f"{agent} {str(rule.estimate(part)).strip()}" for agent, part in zip(lineup, parts, strict=True))
 
 
 def counted(config: Config, ladder: Ladder, console: Console, folder: Path, interrupt: Interrupt) -> str:

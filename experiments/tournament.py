@@ -38,7 +38,7 @@ from experiments.common.tasks import results as results_of
 from experiments.evaluation.matches import Timed, free_for_all, one_against_others, warm_agent
 from experiments.evaluation.matchups import Chunk, Lineup, Matchup, Results
 from experiments.evaluation.standings import Standings, span, standings
-from experiments.evaluation.stopping import ALL, StopRule
+from experiments.evaluation.stopping import StopRule
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.files.atomic_write import write_atomically
@@ -63,7 +63,8 @@ class Config(WorkerSettings):
     width: float | None = None
     """End a matchup once its interval is no wider, such as 0.06 for 3 points up and down."""
     winner: bool = False
-    """End a matchup once it is known who wins more than par; intervals are wider, so that one may look at any time."""
+    """End a matchup once it is known who wins more than par, a free-for-all once it is known who wins most; intervals
+    are wider, so that one may look at any time."""
     above: float | None = None
     """End a matchup once it is known whether the first agent's win share is above or below this; as --winner."""
     mirror: bool = True
@@ -81,7 +82,8 @@ class Config(WorkerSettings):
     @property
     def rule(self) -> StopRule:
         """When a matchup ends before all deals are played."""
-        return StopRule(self.width, self.winner, self.above)
+        free_for_all = self.free_for_all
+        return StopRule(self.width, self.winner and not free_for_all, self.above, self.winner and free_for_all)
 
 
 def play_chunk(task: Task) -> Chunk:
@@ -166,8 +168,12 @@ def _check_free_for_all(config: Config, variant: Variant) -> None:
         raise ValueError(f"--free-for-all is for 3 and more players who play against each other; {variant.spec} {why}")
     if len(config.agents) < players:
         raise ValueError(f"--free-for-all needs {players} agents or more here, not {len(config.agents)}")
-    if config.rule != ALL:
-        raise ValueError("--free-for-all plays all deals: --width, --winner and --above are for one agent among copies")
+    if config.width is not None or config.above is not None:
+        raise ValueError("--width and --above are for one agent among copies, not for --free-for-all")
+    if config.winner and len(config.agents) > players:
+        raise ValueError(
+            f"--free-for-all with --winner has as many agents as seats, {players} here, not {len(config.agents)}"
+        )
 
 
 def play(

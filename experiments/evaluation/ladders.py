@@ -30,7 +30,8 @@ class Ladder:
         full_deals: the same in the full form.
         slow: agents that play in the full form only.
         width: a matchup ends once its interval is no wider (ratings only).
-        winner: a matchup ends once it is known who wins more than par (ratings only).
+        winner: a matchup ends once it is known who wins more than par, a free-for-all once it is known who wins most
+            (ratings only).
         above: a matchup ends once it is known whether its first agent wins more than this share (ratings only).
         vary: cooperative games: an option of which every value is played.
         about: what is special about the table, for its title.
@@ -111,7 +112,8 @@ def _ladder(path: Path, entry: Any) -> Ladder:
 
 def rule_of(ladder: Ladder) -> StopRule:
     """When its matchups end, as far as intervals have to know of it."""
-    return StopRule(winner=ladder.winner, above=ladder.above)
+    winner, all_together = ladder.winner, ladder.free_for_all
+    return StopRule(winner=winner and not all_together, above=ladder.above, leader=winner and all_together)
 
 
 def results_of(ladder: Ladder, folder: Path) -> tuple[Results, Standings] | None:

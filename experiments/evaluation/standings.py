@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from experiments.evaluation.alpha_rank import alpha_rank
-from experiments.evaluation.matches import Estimate, estimate_ratio
+from experiments.evaluation.matches import Estimate
 from experiments.evaluation.matchups import Lineup, Matchup, Pair, Results
 from experiments.evaluation.ratings import Comparison, Matchups, one_among_others, rate, resampled_shares
 from experiments.evaluation.stopping import ALL, StopRule
@@ -128,13 +128,15 @@ def pay_off(results: Results, agents: Sequence[str], deals: int | None, rule: St
     return found
 
 
-def free_for_alls(results: Results, agents: Sequence[str], deals: int | None) -> dict[Lineup, np.ndarray]:
+def free_for_alls(
+    results: Results, agents: Sequence[str], deals: int | None, rule: StopRule = ALL
+) -> dict[Lineup, np.ndarray]:
     """Win shares, (deals, agents, games of a deal), of as many different agents as seats."""
     players = parse_variant(results.variant).num_players
     return {
         lineup: shares.reshape(len(shares), players, players)
         for lineup, matchup in results.matchups.items()
-        if len(lineup) > 2 and set(lineup) <= set(agents) and len(shares := matchup.shares(deals))
+        if len(lineup) > 2 and set(lineup) <= set(agents) and len(shares := matchup.shares(deals, rule))
     }
 
 
@@ -211,7 +213,7 @@ def standings(results: Results, agents: Sequence[str], deals: int | None = None,
         pairs = len(met)
         if players == 2:
             met = {pair: found for pair, found in met.items() if number[pair[0]] < number[pair[1]]}
-        together = free_for_alls(results, agents, deals)
+        together = free_for_alls(results, agents, deals, rule)
         known: Matchups = {
             tuple(number[agent] for agent in lineup): found for lineup, found in [*met.items(), *together.items()]
         }
@@ -224,11 +226,12 @@ def standings(results: Results, agents: Sequence[str], deals: int | None = None,
         for one in agents:
             won, games = wins_of(together, one)
             if len(games):
-                wins[one] = estimate_ratio(won, games)
+                wins[one] = rule.estimate_ratio(won, games, players * len(together))
             for other in agents:
                 won, games = wins_of(together, one, other)
                 if one != other and games.any():
-                    shares[one, other], counts[one, other] = estimate_ratio(won, games), len(games)
+                    shares[one, other] = rule.estimate_ratio(won, games, players * len(together))
+                    counts[one, other] = len(games)
         agents = sorted(agents, key=lambda agent: -np.nan_to_num(ratings[agent][0], nan=-np.inf))
     found = Standings(variant, tuple(agents), shares, counts, ratings, mass, seconds, wins)
     # What the only newcomer won says too little of the others' strength.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.evaluation.matches import Estimate, estimate
+from experiments.evaluation.matches import Estimate, estimate, estimate_ratio
 
 FIRST_LOOK, LOOK = 50, 10  # deals before an interval's width is looked at for the first time, and between two looks
 ALPHA = 0.05
@@ -22,31 +22,36 @@ class StopRule:
         width: once its interval is no wider, such as 0.06 for 3 points up and down.
         winner: once it is known who wins more than par.
         above: once it is known whether the first agent's share is above or below this one.
+        leader: of a free-for-all, once it is known that one agent wins more than each other one.
     """
 
     width: float | None = None
     winner: bool = False
     above: float | None = None
+    leader: bool = False
 
     def __post_init__(self) -> None:
         if self.width is not None and not 0.0 < self.width < 1.0:
             raise ValueError(f"--width must be between 0 and 1, not {self.width:g}")
         if self.above is not None and not 0.0 < self.above < 1.0:
             raise ValueError(f"--above must be between 0 and 1, not {self.above:g}")
-        if self.winner + (self.width is not None) + (self.above is not None) > 1:
+        if self.winner + self.leader + (self.width is not None) + (self.above is not None) > 1:
             raise ValueError("--width, --winner and --above are ways to end a matchup: choose one")
 
     @property
     def sequential(self) -> bool:
         """Whether it looks after every deal at what is known, which ratings do not allow for."""
-        return self.winner or self.above is not None
+        return self.winner or self.leader or self.above is not None
 
     def after(self, shares: np.ndarray) -> int | None:
         """The number of deals at which the matchup ended; None as long as it has not.
 
         Args:
-            shares: (deals, seats), in order of deals, in [0, 1].
+            shares: (deals, seats), in order of deals, in [0, 1]; of a free-for-all (deals, agents * games), those of
+                the first agent first.
         """
+        if self.leader:
+            return leader_after(shares.reshape(len(shares), math.isqrt(shares.shape[1]), -1)) if len(shares) else None
         if self.sequential and len(shares):
             return known_after(shares, self.above or 1.0 / shares.shape[1])
         return None if self.width is None else narrow_after(shares, self.width)
@@ -55,11 +60,15 @@ class StopRule:
         """The mean share with an interval that this rule leaves honest."""
         return confidence_sequence(shares) if self.sequential else estimate(shares)
 
+    def estimate_ratio(self, won: np.ndarray, games: np.ndarray, most: int) -> Estimate:
+        """The share of games won, as `matches.estimate_ratio`; a deal has `most` games at most."""
+        return ratio_sequence(won, games, most) if self.sequential else estimate_ratio(won, games)
+
     def __str__(self) -> str:
         """Say it below a table."""
         if self.above is not None:
             return f"ended once known to be above or below {self.above:.0%}"
-        if self.winner:
+        if self.winner or self.leader:
             return "ended once a winner was known"
         return "" if self.width is None else f"ended at intervals of {self.width:.1%}"
 
@@ -81,29 +90,33 @@ def narrow_after(shares: np.ndarray, width: float) -> int | None:
     return None
 
 
-def log_wealth(by_deal: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """The logarithm of the wealth of a gambler who bets against each candidate mean, by the number of deals.
+def log_wealths(results: np.ndarray, means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The logarithms of the wealths of two gamblers, one of whom bets that each candidate mean is too small.
 
-    It begins at 1: half is bet on a greater mean, half on a smaller one, and the greater half counts (Waudby-Smith and
-    Ramdas, 2024, "hedged capital" with predictable plug-in bets). If the mean is the true one the wealth ever reaches
-    1 / ALPHA with a chance of ALPHA at most, however often one looks.
+    Both begin with 1; the other bets that it is too great (Waudby-Smith and Ramdas, 2024, with predictable plug-in
+    bets). If the mean is the true one, a wealth ever reaches 1 / x with a chance of x at most, however often one looks.
 
     Args:
-        by_deal: (deals,) results in [0, 1].
+        results: (deals, means), or (deals, 1) for the same against all means, in [0, 1].
         means: (means,) in [0, 1].
 
     Returns:
-        float64 (deals, means).
+        float64 (deals, means), twice.
     """
-    number = np.arange(1, len(by_deal) + 1)
-    centre = (0.5 + np.cumsum(by_deal)) / (number + 1)
-    spread = (0.25 + np.cumsum((by_deal - centre) ** 2)) / (number + 1)
-    known = np.concatenate([[0.25], spread[:-1]])  # a bet knows the deals before alone
-    bets = np.sqrt(2.0 * math.log(2.0 / ALPHA) / (known * number * np.log1p(number)))[:, None]
+    number = np.arange(1, len(results) + 1)[:, None]
+    centre = (0.5 + np.cumsum(results, 0)) / (number + 1)
+    spread = (0.25 + np.cumsum((results - centre) ** 2, 0)) / (number + 1)
+    known = np.concatenate([np.full_like(spread[:1], 0.25), spread[:-1]])  # a bet knows the deals before alone
+    bets = np.sqrt(2.0 * math.log(2.0 / ALPHA) / (known * number * np.log1p(number)))
     with np.errstate(divide="ignore"):
         up, down = np.minimum(bets, LARGEST_BET / means), np.minimum(bets, LARGEST_BET / (1.0 - means))
-    gain = by_deal[:, None] - means
-    return np.log(0.5) + np.maximum(np.log1p(up * gain).cumsum(0), np.log1p(-down * gain).cumsum(0))
+    gain = results - means
+    return np.log1p(up * gain).cumsum(0), np.log1p(-down * gain).cumsum(0)
+
+
+def log_wealth(results: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """As `log_wealths`, of a gambler who bets half on either and counts the greater half ("hedged capital")."""
+    return np.log(0.5) + np.maximum(*log_wealths(results, means))
 
 
 def confidence_sequence(shares: np.ndarray) -> Estimate:
@@ -114,9 +127,27 @@ def confidence_sequence(shares: np.ndarray) -> Estimate:
     Args:
         shares: (deals, games of a deal), in order of deals, each in [0, 1]; one deal at least.
     """
-    by_deal = shares.mean(1)
-    mean = float(by_deal.mean())
-    held = np.flatnonzero((log_wealth(by_deal, GRID) < LIMIT).all(0))
+    by_deal = shares.mean(1, keepdims=True)
+    return _on_grid(by_deal, float(by_deal.mean()))
+
+
+def ratio_sequence(won: np.ndarray, games: np.ndarray, most: int) -> Estimate:
+    """As `confidence_sequence`, for the sum of `won` by that of `games`.
+
+    A ratio r is held as long as won - r games may have the mean 0.
+
+    Args:
+        won: (deals,), in order of deals, at most `games`.
+        games: (deals,), at most `most`, more than 0 in all.
+        most: known before any deal is played.
+    """
+    own, all_games = won[:, None] / most, games[:, None] / most
+    return _on_grid(own - GRID * all_games + GRID, float(won.sum() / games.sum()))
+
+
+def _on_grid(results: np.ndarray, mean: float) -> Estimate:
+    """The means that results, (deals, means of the grid) or (deals, 1), have never excluded."""
+    held = np.flatnonzero((log_wealth(results, GRID) < LIMIT).all(0))
     first, last = (held[0], held[-1]) if len(held) else (0, len(GRID) - 1)
     low, high = GRID[max(first - 1, 0)], GRID[min(last + 1, len(GRID) - 1)]
     return Estimate(mean, min(float(low), mean), max(float(high), mean))
@@ -124,5 +155,23 @@ def confidence_sequence(shares: np.ndarray) -> Estimate:
 
 def known_after(shares: np.ndarray, share: float) -> int | None:
     """The number of deals after which `confidence_sequence` leaves out this share for the first time."""
-    known = log_wealth(shares.mean(1), np.array([share]))[:, 0] >= LIMIT
+    known = log_wealth(shares.mean(1, keepdims=True), np.array([share]))[:, 0] >= LIMIT
     return int(known.argmax()) + 1 if known.any() else None
+
+
+def leader_after(shares: np.ndarray) -> int | None:
+    """The number of deals after which one agent is known to win more than each other one.
+
+    Whichever agent is the best, each of the others has only a part of ALPHA to be taken for it.
+
+    Args:
+        shares: (deals, agents, games of a deal), in order of deals, each in [0, 1].
+    """
+    by_agent = shares.mean(2)
+    others = by_agent.shape[1] - 1
+    ends = []
+    for one in range(others + 1):
+        ahead = (by_agent[:, [one]] - np.delete(by_agent, one, 1) + 1.0) / 2.0
+        known = (log_wealths(ahead, np.full(others, 0.5))[0] >= math.log(others / ALPHA)).all(1)
+        ends += [int(known.argmax()) + 1] if known.any() else []
+    return min(ends, default=None)

@@ -135,17 +135,21 @@ def stop_note(ladder: Ladder, results: Results, standing: Standings) -> str:
     rule = rule_of(ladder)
     if not rule.sequential:
         return ""
-    known = "who wins more"
+    known = "A matchup ends once it is known who wins more"
     if ladder.above is not None:
-        known = f"whether the first agent wins more or less than {ladder.above:.0%}"
-    played = [results.matchups.get(pair, Matchup()).shares() for pair in standing.shares if pair[0] != pair[1]]
+        known = f"A matchup ends once it is known whether the first agent wins more or less than {ladder.above:.0%}"
+    if rule.leader:
+        known = "A free-for-all ends once one agent is known to win more than each other one"
+        matchups = [found for lineup, found in results.matchups.items() if set(lineup) == set(standing.agents)]
+    else:
+        matchups = [results.matchups.get(pair, Matchup()) for pair in standing.shares if pair[0] != pair[1]]
+    played = [matchup.shares() for matchup in matchups]
     going = sum(len(shares) > 0 and rule.after(shares) is None for shares in played)
     undecided = f"{going} {'are' if going > 1 else 'is'} still undecided" if going else "all are decided"
+    if len(played) == 1:
+        undecided = "it is still undecided" if going else "it is decided"
     ratings = "; ratings are somewhat too far apart, and their intervals too narrow" if standing.ratings else ""
-    return (
-        f" A matchup ends once it is known {known}; {undecided}. The intervals of win shares allow for looking after"
-        f" every deal{ratings}."
-    )
+    return f" {known}; {undecided}. The intervals of win shares allow for looking after every deal{ratings}."
 
 
 def cycle_note(standing: Standings) -> str:

@@ -10,7 +10,14 @@ from experiments.evaluation.matches import estimate, estimate_ratio
 from experiments.evaluation.matchups import Matchup, Results
 from experiments.evaluation.ratings import ELO, Comparison, one_among_others, rate
 from experiments.evaluation.standings import duration, masses, rating_text, span, standings
-from experiments.evaluation.stopping import LIMIT, StopRule, confidence_sequence, log_wealth, narrow_after
+from experiments.evaluation.stopping import (
+    LIMIT,
+    StopRule,
+    confidence_sequence,
+    log_wealth,
+    narrow_after,
+    ratio_sequence,
+)
 
 
 def played(chance, deals, games, rng):
@@ -74,7 +81,7 @@ def test_one_may_look_at_a_confidence_sequence_at_any_time(chance):
     rng, missed, plain = np.random.default_rng(2), 0, 0
     for _ in range(400):
         by_deal = played(chance, 400, 2, rng).mean(1)
-        missed += (log_wealth(by_deal, np.array([chance])) >= LIMIT).any()
+        missed += (log_wealth(by_deal[:, None], np.array([chance])) >= LIMIT).any()
         number = np.arange(1, 401)
         mean = by_deal.cumsum() / number
         plain += (np.abs(mean - chance) > 1.96 * by_deal.std() / np.sqrt(number))[20:].any()
@@ -126,11 +133,57 @@ def test_a_confidence_sequence_is_somewhat_wider_than_an_interval():
     assert StopRule(winner=True).after(np.full((20_000, 3), 1 / 3)) is None
 
 
+def free_for_all(chances, deals, rng):
+    """Win shares, (deals, agents, games), of games that are alone; a deal has its own luck, as real ones have."""
+    agents = len(chances)
+    luck = rng.dirichlet(30 * np.array(chances), deals)
+    winners = np.array([rng.choice(agents, agents, p=row) for row in luck])
+    return (winners[:, None] == np.arange(agents)[:, None]).astype(float)
+
+
+def test_a_free_for_all_ends_once_a_leader_is_known():
+    rule, rng = StopRule(leader=True), np.random.default_rng(6)
+    clear = free_for_all([0.2, 0.6, 0.2], 200, rng)
+    deals = rule.after(clear.reshape(200, -1))
+    assert deals is not None
+    assert 5 < deals < 80
+    won = clear.sum(2)
+    for other in (0, 2):
+        found = rule.estimate_ratio(won[:deals, 1], won[:deals, 1] + won[:deals, other], 3)
+        assert found.low >= 0.499
+        assert found.mean == pytest.approx(won[:deals, 1].sum() / (won[:deals, 1] + won[:deals, other]).sum())
+    assert rule.after(clear[:0].reshape(0, 9)) is None
+    equals = free_for_all([0.45, 0.45, 0.1], 100, rng)  # two lead
+    assert rule.after(equals.reshape(100, -1)) is None
+
+
+@pytest.mark.parametrize("chances", [(0.4, 0.4, 0.2), (0.3, 0.3, 0.3, 0.1)])
+def test_among_equals_a_leader_is_rarely_named(chances):
+    """Though one looks after each deal."""
+    rng, wrong, rule = np.random.default_rng(7), 0, StopRule(leader=True)
+    for _ in range(300):
+        wrong += rule.after(free_for_all(chances, 150, rng).reshape(150, -1)) is not None
+    assert wrong <= 0.05 * 300 + 8  # and two standard deviations
+
+
+@pytest.mark.parametrize(("own", "other"), [(0.5, 0.5), (0.3, 0.1), (0.05, 0.2)])
+def test_one_may_look_at_the_interval_of_a_ratio_at_any_time(own, other):
+    rng, missed, ratio = np.random.default_rng(8), 0, own / (own + other)
+    for _ in range(200):
+        shares = free_for_all([own, other, 1.001 - own - other], 60, rng)
+        won = shares.sum(2)
+        ends = [ratio_sequence(won[:n, 0], won[:n, 0] + won[:n, 1], 3) for n in (15, 30, 60) if won[:n, :2].any()]
+        missed += any(not end.low <= ratio <= end.high for end in ends)
+    assert missed <= 0.05 * 200 + 6
+
+
 def test_one_rule_at_a_time():
     with pytest.raises(ValueError, match="choose one"):
         StopRule(width=0.1, winner=True)
     with pytest.raises(ValueError, match="choose one"):
         StopRule(above=0.6, winner=True)
+    with pytest.raises(ValueError, match="choose one"):
+        StopRule(leader=True, winner=True)
     with pytest.raises(ValueError, match="--above must be between 0 and 1, not 1"):
         StopRule(above=1.0)
 

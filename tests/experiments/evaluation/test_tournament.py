@@ -358,6 +358,25 @@ def test_free_for_alls_go_on_deal_by_deal(tmp_path):
     ]
 
 
+def test_a_free_for_all_ends_once_somebody_is_known_to_win_most(tmp_path):
+    settings = {"deals": 60, "free_for_all": True, "winner": True, "chunk": 1, "processes": 1, "output": tmp_path}
+    config = tournament.Config(("random", "mcts:50", "untrained"), "samurai players=3", **settings)
+    results = tournament.play(config, QUIET)
+    (lineup,) = results.matchups
+    deals = len(results.matchups[lineup].deals)
+    assert 3 < deals < 30
+    found = tournament.standings(results, config.agents, config.deals, config.rule)
+    assert found.agents[0] == "mcts:50"
+    assert found.deals["mcts:50", "random"] == deals
+    assert min(found.shares["mcts:50", other].low for other in ("random", "untrained")) >= 0.499
+    assert found.wins["mcts:50"].low > 1 / 3
+    again = tournament.play(config, QUIET)
+    assert len(again.matchups[lineup].deals) == deals
+    out = StringIO()
+    tournament.show(config, again, Console(file=out, width=300))
+    assert "ended once a winner was known" in out.getvalue()
+
+
 def test_a_share_is_asked_of_the_agent_named_first(tmp_path):
     """What was played with the agents in the other order would be about the other one."""
     tournament.play(config_of(tmp_path, deals=2), QUIET)
@@ -374,7 +393,11 @@ def test_a_share_is_asked_of_the_agent_named_first(tmp_path):
         ({"game": "samurai players=2"}, "has 2 players, of whom every pair meets anyway"),
         ({"game": "samurai_spirit players=3"}, "is cooperative"),
         ({"agents": ("random", "greedy")}, "needs 3 agents or more here, not 2"),
-        ({"width": 0.1}, "--width, --winner and --above are for one agent among copies"),
+        ({"width": 0.1}, "--width and --above are for one agent among copies"),
+        (
+            {"agents": ("random", "greedy", "untrained", "mcts:1"), "winner": True},
+            "as many agents as seats, 3 here, not 4",
+        ),
     ],
 )
 def test_a_free_for_all_that_there_is_not(tmp_path, changes, words):
