@@ -95,12 +95,7 @@ class GameRecord:
         if len(self.tags) > MOST_TAGS:
             raise ValueError(f"a record may have at most {MOST_TAGS} tags, not {len(self.tags)}")
         for name, value in self.tags.items():
-            if not isinstance(name, str) or not _TAG_NAME.fullmatch(name):
-                raise ValueError(f"a tag's name must be 1 to 100 letters, digits and _ . -, not {shown(name)}")
-            if not isinstance(value, str) or not value.isprintable() or value != value.strip():
-                raise ValueError(f"tag {shown(name)} must be one line without spaces around it, not {shown(value)}")
-            if len(value) > LONGEST_TAG:
-                raise ValueError(f"tag {name!r} may have at most {LONGEST_TAG:,} characters, not {len(value):,}")
+            _check_tag(name, value)
 
     @classmethod
     def from_actions(
@@ -246,6 +241,20 @@ class GameRecord:
         return cls.parse(text)
 
 
+def _check_tag(name: object, value: object) -> None:
+    """Refuse a tag that is too long or cannot be written in one line.
+
+    Raises:
+        ValueError: it is such a tag.
+    """
+    if not isinstance(name, str) or not _TAG_NAME.fullmatch(name):
+        raise ValueError(f"a tag's name must be 1 to 100 letters, digits and _ . -, not {shown(name)}")
+    if not isinstance(value, str) or not value.isprintable() or value != value.strip():
+        raise ValueError(f"tag {shown(name)} must be one line without spaces around it, not {shown(value)}")
+    if len(value) > LONGEST_TAG:
+        raise ValueError(f"tag {name!r} may have at most {LONGEST_TAG:,} characters, not {len(value):,}")
+
+
 def record_text(
     variant: Variant,
     seed: int,
@@ -360,7 +369,7 @@ class _Reader:
 
     def header(self) -> GameRecord:
         """Read up to the empty line."""
-        variant, seed, start = None, None, None
+        variant, seed, start, start_line = None, None, None, 0
         tags: dict[str, str] = {}
         while line := self.take("an empty line after the header"):
             key, separator, value = line.partition(": ")
@@ -377,10 +386,14 @@ class _Reader:
                 seed = int(value)
             elif key == "start" and start is None:
                 try:
-                    start = Position.from_text(value)
+                    start, start_line = Position.from_text(value), self.number
                 except ValueError as error:
                     raise self.error(f"bad start: {error}") from None
             elif key.startswith("tag ") and key[4:] not in tags:
+                try:
+                    _check_tag(key[4:], value)
+                except ValueError as error:
+                    raise self.error(str(error)) from None
                 tags[key[4:]] = value
             elif key in ("variant", "seed", "start") or key.startswith("tag "):
                 raise self.error(f"header {shown(key)} stands here a second time")
@@ -393,7 +406,8 @@ class _Reader:
         assert seed is not None
         try:
             return GameRecord(variant, seed, tags, start)
-        except ValueError as error:
+        except ValueError as error:  # too many tags, or a start that does not belong to the variant and seed
+            self.number = start_line if start_line and len(tags) <= MOST_TAGS else self.number
             raise self.error(str(error)) from None
 
     def moves(self, record: GameRecord) -> None:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from experiments.datasets import manifest
 from experiments.datasets.columns import METADATA, bytes_of_rows, schema
-from samurai_env.core.checks import checked_count
+from samurai_env.core.checks import checked_count, checked_integer
 from samurai_env.core.texts import one_line, shown
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.game_batch import GameBatch
@@ -108,8 +108,11 @@ class Dataset:
             actions), `return` float32 (rows,), the others int64 (rows,). They are the caller's.
 
         Raises:
+            TypeError: columns that are one text.
             ValueError: no such column or shard, none of them, no row in a batch, or a damaged file.
         """
+        if isinstance(columns, str):
+            raise TypeError(f"columns must be a sequence of names, such as ({shown(columns)},), not one text")
         names = tuple(self.names if columns is None else columns)
         if unknown := [name for name in names if name not in self.names]:
             raise ValueError(f"there is no column {shown(unknown[0])}; there are {', '.join(self.names)}")
@@ -120,6 +123,8 @@ class Dataset:
         wanted = set(range(self.shards) if shards is None else shards)
         if outside := wanted - set(range(self.shards)):
             raise ValueError(f"shards must be 0 to {self.shards - 1}, not {shown(min(outside))}")
+        if not wanted:
+            raise ValueError(f"shards must name one at least of 0 to {self.shards - 1}")
         return self._batches(batch_size, names, shuffle, [pair for pair in self._groups if pair[0] in wanted])
 
     def _batches(
@@ -218,8 +223,10 @@ class Dataset:
         """The record of a game, every move of it verified.
 
         Raises:
+            TypeError: the number is not an integer.
             ValueError: no such game, or a damaged record.
         """
+        game = checked_integer("a game's number", game)
         if not 0 <= game < self.games:
             raise ValueError(f"games must be 0 to {self.games - 1}, not {shown(game)}")
         number, place = divmod(game, self.origin.shard_games)

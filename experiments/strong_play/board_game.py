@@ -110,7 +110,7 @@ def _mean(by_seat: np.ndarray) -> np.ndarray:
     return ratio(np.where(known, by_seat, 0).sum(1), known.sum(1))
 
 
-def _sorted(games: Games, phase: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _of_phase(games: Games, phase: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Game, seat and action of the decisions of a phase."""
     now = games.states["phase"] == phase
     return games.game[now], games.states["seat"][now].astype(np.int64), games.actions[now]
@@ -120,7 +120,7 @@ def _sorted(games: Games, phase: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def _hands(games: Games) -> dict[str, PerGame]:
-    return {"hand": PerGame(KIND_CODES, _mean(_count(games, *_sorted(games, FIRST_HAND), KINDS)))}
+    return {"hand": PerGame(KIND_CODES, _mean(_count(games, *_of_phase(games, FIRST_HAND), KINDS)))}
 
 
 def _tiles(games: Games, found: Turns) -> dict[str, PerGame]:
@@ -141,7 +141,7 @@ def _tiles(games: Games, found: Turns) -> dict[str, PerGame]:
     total = [_count(games, found.game[sel], found.seat[sel], np.zeros(sel.sum(), np.int64), 1) for sel in kinds_of_turn]
     all_turns = total[0]
     pace = [all_turns, ratio(np.nansum(tiles, 2, keepdims=True), all_turns), *(ratio(t, all_turns) for t in total[1:])]
-    idle = _sorted(games, FIGURE_FIRST)
+    idle = _of_phase(games, FIGURE_FIRST)
     idles = _count(games, *idle[:2], (idle[2] == IDLE).astype(np.int64), 2)
     labels = [f"{group} {turn}" for group in GROUPS for turn in range(1, TURNS + 1)]
     return {

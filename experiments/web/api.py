@@ -114,10 +114,12 @@ class Api:
         return JSONResponse(links(table), 201)
 
     async def position(self, request: Request) -> Response:
-        """A position as text."""
+        """A position as text; within a move the one before it, since a table begins between moves."""
         table, ply = await self.open_door(request), query_number(request, "ply")
-        position = table.position if ply is None else table.positions[min(ply, len(table.actions))]
-        return JSONResponse({"position": position.to_text()})
+        ply = len(table.actions) if ply is None else min(ply, len(table.actions))
+        if table.positions[ply].mid_move:
+            ply = table.move_start(ply)
+        return JSONResponse({"position": table.positions[ply].to_text()})
 
     async def boards(self, request: Request) -> Response:
         """The tables of tournaments that may be shown, or one of them."""

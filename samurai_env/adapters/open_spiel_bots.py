@@ -26,7 +26,7 @@ class ISMCTS:
     """
 
     def __init__(self, variant: Variant, argument: str = "") -> None:
-        if not (argument or "100").isdecimal() or argument == "0":
+        if not (argument or "100").isdecimal() or int(argument or 100) < 1:
             raise ValueError(f"ISMCTS takes a number of simulations such as ISMCTS:100, not {argument!r}")
         self.game, self.simulations = load(variant), int(argument or 100)
 

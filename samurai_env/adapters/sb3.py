@@ -49,7 +49,13 @@ class SB3VecEnv(VecEnv):
         super().__init__(num_envs, self.envs.single_observation_space, self.envs.single_action_space)
 
     def reset(self) -> np.ndarray:
-        """Start all games; observations (num_envs, ...)."""
+        """Start all games; observations (num_envs, ...).
+
+        Raises:
+            ValueError: seeds that are not possible, or options that differ from game to game.
+        """
+        if any(options != self._options[0] for options in self._options):
+            raise ValueError("set_options takes the same options for all games: they are reset together")
         seeds = None if all(seed is None for seed in self._seeds) else self._seeds
         observations, _ = self.envs.reset(seed=seeds, options=self._options[0] or None)
         self._reset_seeds()

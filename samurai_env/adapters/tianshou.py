@@ -69,9 +69,11 @@ class TianshouVectorEnv(BaseVectorEnv):
         """Set an attribute, which all games share."""
         setattr(self.envs, key, value)
 
-    def seed(self, seed: int | list[int] | None = None) -> list[Any]:
+    def seed(self, seed: int | np.integer | list[int] | None = None) -> list[Any]:
         """Seed the next reset of all games: one integer, from which they count up, or one for each."""
-        self._seeds = [seed + row for row in range(self.env_num)] if isinstance(seed, int) else seed
+        if isinstance(seed, (int, np.integer)):
+            seed = [int(seed) + row for row in range(self.env_num)]
+        self._seeds = seed
         return [None] * self.env_num if self._seeds is None else list(self._seeds)
 
     def reset(self, env_id: Rows = None, **kwargs: Any) -> tuple[Batch, np.ndarray]:

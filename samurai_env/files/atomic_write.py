@@ -28,12 +28,12 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     Raises:
         OSError: the disk is full, or the file cannot be written; it is then what it was, and nothing is left beside it.
     """
-    target = Path(os.path.realpath(path))
     data = content.encode() if isinstance(content, str) else content
     try:
-        if target.exists() and not target.is_file():
-            target.write_bytes(data)
+        if os.path.exists(path) and not os.path.isfile(path):
+            Path(path).write_bytes(data)  # by the name given: a pipe without one, as /dev/stdout may be, has no other
         else:
+            target = Path(os.path.realpath(path))
             _sweep(target)
             _replace(target, data)
     except OSError as error:  # an error of a write does not say of which file

@@ -30,18 +30,20 @@ class GameSessions:
 
     Args:
         others: makes the decisions of all other seats.
-        variants: specs of the variants that may be played; any if empty.
     """
 
-    def __init__(self, others: Chooser = random_player, variants: tuple[str, ...] = ()) -> None:
+    def __init__(self, others: Chooser = random_player) -> None:
         self._others = others
-        self._variants = {parse_variant(spec).spec for spec in variants}
         self._games: OrderedDict[str, tuple[TextEnv, int]] = OrderedDict()
         self._begun = 0
         self._lock = threading.RLock()  # a server of tools may call from several threads
 
     def new_game(self, variant: str, seed: int | None = None, seat: int = 0) -> dict[str, Any]:
-        """Begin a game; see `state` for what it returns, with `rules` beside.
+        """Begin a game.
+
+        Returns:
+            `game` (the id that `state` and `move` take), `rules` (text), `others` (moves that the other seats have made
+            and that all may see), and what `state` returns.
 
         Args:
             variant: such as `samurai players=2`.
@@ -50,11 +52,9 @@ class GameSessions:
 
         Raises:
             TypeError: the variant is not a text, or the seed not an integer.
-            ValueError: no such variant or seat, or one that is not offered.
+            ValueError: no such variant or seat.
         """
         found = parse_variant(variant)
-        if self._variants and found.spec not in self._variants:
-            raise ValueError(f"{shown(found.spec, 150)} is not played here")
         seat = checked_seat(seat, found.num_players)
         env = TextEnv(found, random_seed() if seed is None else seed)
         with self._lock:
@@ -67,7 +67,11 @@ class GameSessions:
         return {"game": name, "rules": env.rules(), **self._state(env, seat), "others": moves}
 
     def state(self, game: str) -> dict[str, Any]:
-        """The position as the seat sees it: `board` (text), `to_move`, `legal` (moves), `over`, `returns`.
+        """The position as the seat sees it.
+
+        Returns:
+            `seat` (the one that replies), `board` (text), `to_move` (a seat), `legal` (moves), `over`, `returns` (by
+            seat, once over) and `mistakes` (of the seat so far).
 
         Raises:
             ValueError: no such game.

@@ -20,8 +20,9 @@ from samurai_env.core.texts import one_line, shown
 from samurai_env.position import IllegalActionError, Position
 
 LONGEST_REPLY = 100_000  # characters; only the end is read
-_MOVE = re.compile(r"^[\s>*`]*move\s*:(.*)$", re.IGNORECASE | re.MULTILINE)
-_STRIP = " \t`*\"'."
+# Within a line: blanks that crossed lines would be read anew from each.
+_MOVE = re.compile(r"^[ \t\r>*`]*move[ \t]*:(.*)$", re.IGNORECASE | re.MULTILINE)
+_STRIP = " \t\r`*\"'."
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ class SamuraiTextArena(textarena.Env):
         reply = env.reply(action)
         state.game_info[reply.seat]["turn_count"] += 1
         if not reply.accepted:
-            state.game_info[reply.seat]["invalid_move"] = True
+            state.game_info[reply.seat]["invalid_move"] |= reply.forced  # a slip that is put right does not count
             state.add_observation(reply.feedback, ObservationType.GAME_ADMIN, to_id=reply.seat)
         state.step_info = {"accepted": reply.accepted, "move": reply.move, "feedback": reply.feedback}
         if env.over:

@@ -29,6 +29,7 @@ def test_it_sees_nothing_hidden() -> None:
     assert len(chosen) == 1
 
 
-def test_a_wrong_number_is_refused() -> None:
-    with pytest.raises(ValueError, match="number of simulations such as ISMCTS:100, not 'many'"):
-        make_agent(f"{NAME}:many", make_variant("samurai_card"))
+@pytest.mark.parametrize("number", ["many", "0", "00"])
+def test_a_wrong_number_is_refused(number: str) -> None:
+    with pytest.raises(ValueError, match=f"number of simulations such as ISMCTS:100, not '{number}'"):
+        make_agent(f"{NAME}:{number}", make_variant("samurai_card"))

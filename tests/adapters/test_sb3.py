@@ -54,5 +54,8 @@ def test_pictures_and_attributes() -> None:
     assert envs.get_attr("num_envs", 0) == [2]
     assert len(envs.env_method("render", indices=[1])) == 1
     assert not any(envs.env_is_wrapped(SB3VecEnv))
+    envs.set_options([{"seed_of": 1}, {}])
+    with pytest.raises(ValueError, match="the same options for all games"):
+        envs.reset()
     with pytest.raises(TypeError, match="unexpected keyword argument 'oponents'"):
         SB3VecEnv("samurai", oponents="greedy")

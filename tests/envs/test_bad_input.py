@@ -336,6 +336,16 @@ def test_a_header_twice(index) -> None:
     assert "stands here a second time" in reason
 
 
+def test_a_wrong_tag_or_start_is_named_with_its_line() -> None:
+    tag = LINES.index("tag player0: random")
+    for line, said in (("tag bad name: a", "a tag's name must be"), ("tag player0:  b", "must be one line without")):
+        assert refused([*LINES[:tag], line, *LINES[tag + 1 :]])[0] == tag + 1
+        assert said in refused([*LINES[:tag], line, *LINES[tag + 1 :]])[1]
+    other = f"start: {Position(BOARD.variant(2), 77).to_text()}"
+    number, reason = refused([*LINES[:tag], other, *LINES[tag:]])
+    assert (number, "seed 77: not of this record" in reason) == (tag + 1, True)
+
+
 @pytest.mark.parametrize(("index", "name"), [(1, "variant"), (2, "seed")])
 def test_a_header_missing(index, name) -> None:
     number, reason = refused(changed(index))

@@ -159,9 +159,14 @@ def test_batches(made):
         ({"columns": []}, "columns must name one at least of game, decision"),
         ({"batch_size": 0}, "batch_size must be 1 or more"),
         ({"shards": [3]}, "shards must be 0 to 2, not 3"),
+        ({"shards": []}, "shards must name one at least of 0 to 2"),
     ):
         with pytest.raises(ValueError, match=text):
             found.batches(**{"batch_size": 5} | wrong).__next__()
+    with pytest.raises(TypeError, match=r"such as \('action',\), not one text"):
+        next(found.batches(5, "action"))
+    with pytest.raises(TypeError, match=r"a game's number must be an integer, not 1\.5"):
+        found.record(1.5)
 
 
 def test_what_was_changed_is_found(made, tmp_path):

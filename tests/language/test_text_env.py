@@ -1,6 +1,7 @@
 """Games played by text: prompts, moves, mistakes and what a prompt may tell."""
 
 import random
+import time
 
 import numpy as np
 import pytest
@@ -150,6 +151,15 @@ def test_hostile_replies_are_refused_briefly() -> None:
         assert not reply.accepted
         assert len(reply.feedback) < 300
         assert reply.feedback.isprintable()
+
+
+def test_a_reply_of_blank_lines_is_read_at_once() -> None:
+    """Each line is read once: a model that writes nothing but line ends keeps no other game waiting."""
+    env = TextEnv(make_variant("samurai"), seed=1)
+    start = time.process_time()
+    assert not env.reply("I think" + "\n" * 99_000 + "nothing").accepted
+    assert time.process_time() - start < 5  # it took two minutes
+    assert env.reply(f"> **Move : {env.legal()[0]}**\r\n").accepted
 
 
 def test_every_game_has_a_summary_of_its_rules() -> None:

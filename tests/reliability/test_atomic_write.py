@@ -107,6 +107,11 @@ def test_modes_links_pipes_and_long_names(tmp_path):
     assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o751
     write_atomically("/dev/null", "nothing")
     assert not Path("/dev/null").is_file()
+    reading, writing = os.pipe()  # without a name, as /dev/stdout may be
+    write_atomically(f"/dev/fd/{writing}", "through a pipe")
+    assert os.read(reading, 100) == b"through a pipe"
+    os.close(reading)
+    os.close(writing)
     write_atomically(tmp_path / ("刀" * 80), "long")
     with pytest.raises(IsADirectoryError, match=re.escape(str(tmp_path))):
         write_atomically(tmp_path, "a folder")

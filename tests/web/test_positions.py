@@ -120,6 +120,20 @@ def test_a_link_to_a_position_opens_it_for_analysis(server):
     assert server.call("edit", body={"position": position.to_text()})["problem"] is None
 
 
+def test_within_a_move_a_link_holds_the_position_before_it(server):
+    """A table begins between moves, so a link to one within a move would open nothing."""
+    variant = parse_variant("samurai players=2 first_hand=random figure_setup=random")
+    position, texts = Position(variant, 3), []
+    while not position.mid_move:
+        texts.append(position.to_text())
+        position.step(position.legal_actions()[0])
+    record = GameRecord.play(variant, 3, lambda position: position.legal_actions()[0])
+    token = json.loads(server.raw("POST", "/api/records", record.to_text())[2])["watch"]
+    found = server.call(f"position?ply={len(texts)}", token)["position"]
+    assert found == texts[-1]
+    assert server.call("positions", body={"position": found})["watch"]
+
+
 def test_a_hint_is_about_the_position_in_which_it_was_asked_for(server, monkeypatch):
     """The seat may go on while the agent thinks; then the others' hands are named in the scene."""
     tokens = server.new("samurai players=2", "person", "person")["seats"]

@@ -37,7 +37,7 @@ export function lobby(main) {
     if (game().players.includes(2)) number.value = 2;
     options.replaceChildren(
       ...game().options.filter((option) => option.values.length > 1).map((option) => {
-        const select = el("select", { id: `option-${option.name}`, "data-option": option.name });
+        const select = el("select", { id: `option-${option.name}`, "data-option": option.name, onchange: () => measure() });
         for (const value of option.values)
           select.append(el("option", { value, selected: value === option.default }, value.replaceAll("_", " ")));
         return field(option.name.replaceAll("_", " "), select, option.meaning);
@@ -74,8 +74,10 @@ export function lobby(main) {
       const found = await call(`strengths?variant=${encodeURIComponent(asked)}`);
       if (asked !== variant()) return;
       for (const option of places.querySelectorAll("option")) {
+        if (option.value === PERSON) continue;
         const known = found[option.value];
-        if (known) option.textContent = `${option.value} · ${known.rating}${known.time ? ` · ${known.time}` : ""}`;
+        const told = known ? [known.rating, known.time].filter(Boolean) : [];
+        option.textContent = [option.value, ...told].join(" · ");
       }
     } catch {
       // the names are enough

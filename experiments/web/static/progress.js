@@ -6,6 +6,7 @@ import { open } from "./lobby.js";
 import { lines } from "./chart.js";
 
 const REFRESH = 5000; // milliseconds between two looks at the runs
+const MOST_GAMES = 200; // in a list
 
 export function progress(main) {
   document.title = "Results";
@@ -37,6 +38,7 @@ export function progress(main) {
     table.replaceChildren(el("p", { class: "faint" }, "Reading the results"));
     try {
       const found = await call(`boards?name=${encodeURIComponent(name)}`, { signal: away.signal });
+      if (boards.value !== name) return; // another one has been chosen since
       if (found.cooperative) drawRates(found);
       else draw(name, found);
     } catch (error) {
@@ -119,10 +121,11 @@ export function progress(main) {
     try {
       const found = await call(`games?${new URLSearchParams({ name, one, other })}`, { signal: away.signal });
       const again_ = found.offered ? "A click plays the game again on its deal, by the same agents; their choices follow from its seed." : "To play these games again, start the server with both agents after --agents.";
-      const list = found.games.slice(0, 200).map((game) =>
+      const cut = found.games.length > MOST_GAMES ? `The first ${MOST_GAMES} of ${found.games.length.toLocaleString()} games. ` : "";
+      const list = found.games.slice(0, MOST_GAMES).map((game) =>
         el("li", {}, el("button", { type: "button", class: "link", disabled: !found.offered, onclick: () => again({ name, one, other, deal: game.deal, seat: game.seat }) }, `deal ${game.deal}, seat ${game.seat}: ${result(game.share)}`)),
       );
-      games.replaceChildren(el("h2", {}, `${one} against ${other}`), el("p", { class: "faint" }, `Seats and results are those of ${one}. ${again_}`), el("ol", { class: "games plain" }, ...list));
+      games.replaceChildren(el("h2", {}, `${one} against ${other}`), el("p", { class: "faint" }, `Seats and results are those of ${one}. ${cut}${again_}`), el("ol", { class: "games plain" }, ...list));
       games.scrollIntoView({ block: "nearest" });
     } catch (error) {
       if (error.name !== "AbortError") tell(error.message);

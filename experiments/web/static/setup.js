@@ -5,8 +5,9 @@ import { copyText, el, tell } from "./dom.js";
 import { open, opponent } from "./lobby.js";
 import { draw } from "./picture.js";
 
-export function setup(main, word, startVariant) {
-  let shown = null; // the newest from the server
+export function setup(main, word) {
+  let shown = null; // the newest from the server, with what has been set since
+  let asked = 0; // requests so far: only the answer to the last one counts
   let open_ = new Set(); // groups that are unfolded
   const box = el("div", { class: "board", id: "board" });
   const problem = el("p", { class: "status", id: "problem", role: "status" });
@@ -41,16 +42,17 @@ export function setup(main, word, startVariant) {
           const value = `${game.name} players=${players}`;
           games.append(el("option", { value, "data-players": players }, `${game.title}, ${players} ${players === 1 ? "player" : "players"}`));
         }
-      if (startVariant) games.value = startVariant;
-      else if (!word) games.value = [...games.options].find((one) => one.dataset.players === "2")?.value ?? games.value;
+      if (!word) games.value = [...games.options].find((one) => one.dataset.players === "2")?.value ?? games.value;
       load(word ? { position: word } : { variant: games.value });
     },
     (error) => tell(error.message),
   );
 
   async function load(body) {
+    const number = ++asked;
     try {
       const found = await call("edit", { body });
+      if (number !== asked) return;
       const fresh = shown === null || found.variant !== shown.variant;
       shown = found;
       games.value = found.variant.split(" ").slice(0, 2).join(" ");
@@ -62,7 +64,10 @@ export function setup(main, word, startVariant) {
     }
   }
 
-  const set = (name, value) => load({ variant: shown.variant, values: { ...shown.values, [name]: value } });
+  function set(name, value) {
+    shown.values = { ...shown.values, [name]: value };
+    load({ variant: shown.variant, values: shown.values });
+  }
 
   function seats() {
     picked.replaceChildren();
