@@ -9,11 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from agents.arena import play_games
+from agents.arena import as_bytes, record_games
 from experiments.datasets.columns import group_rows, rows_of_bytes, schema
 from experiments.datasets.manifest import Origin, Shard, parquet_file, records_file
 from experiments.evaluation.matches import warm_agent
-from samurai_env.agent_api import Agent
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.game_batch import GameBatch
@@ -21,28 +20,6 @@ from samurai_env.game_record import record_text
 
 Task = tuple[Origin, int, int]  # origin, number of the shard, how many games it has
 COMPRESSION_LEVEL = 3  # of zstd
-
-
-class Recorder:
-    """An agent whose decisions are kept.
-
-    Attributes:
-        states: states before its decisions, one array a call.
-        actions: int64, what it chose, one array a call.
-    """
-
-    def __init__(self, agent: Agent) -> None:
-        self._agent = agent
-        self.states: list[np.ndarray] = []
-        self.actions: list[np.ndarray] = []
-
-    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `samurai_env.agent_api.Agent.act`."""
-        before = _copy(states)
-        actions = self._agent.act(states, keys)
-        self.states.append(before)
-        self.actions.append(np.array(actions))
-        return actions
 
 
 class Played(NamedTuple):
@@ -54,6 +31,8 @@ class Played(NamedTuple):
     """int64 (games,): seeds."""
     returns: np.ndarray
     """float64 (games, seats)."""
+    last: np.ndarray
+    """States (games,), as they ended."""
     states: np.ndarray
     """States (decisions,), before each decision."""
     game: np.ndarray
@@ -79,15 +58,10 @@ def play(origin: Origin, number: int, games: int) -> Played:
     numbers = range(first, first + games)
     deals = np.array([origin.deal(game) for game in numbers])
     seating = np.array([[origin.names.index(spec) for spec in origin.seating(game)] for game in numbers])
-    recorders = [Recorder(warm_agent(spec, origin.variant)) for spec in origin.names]
-    returns = play_games(variant, recorders, seating, deals)
-    states = np.concatenate([part.view(np.void) for each in recorders for part in each.states]).view(variant.dtype)
-    action = np.concatenate([part for each in recorders for part in each.actions])
-    by_deal = np.argsort(deals)
-    game = by_deal[np.searchsorted(deals, states["seed"].astype(np.int64), sorter=by_deal)]
-    order = np.lexsort((states["steps"], game))
-    states, game, action = states.view(np.void)[order].view(variant.dtype), game[order], action[order]
-    return Played(first, deals, returns, states, game, seating[game, states["seat"]].astype(np.int8), action)
+    found = record_games(variant, [warm_agent(spec, origin.variant) for spec in origin.names], seating, deals)
+    returns = GameBatch(variant).returns(found.ends)
+    agent = seating[found.game, found.states["seat"]].astype(np.int8)
+    return Played(first, deals, returns, found.ends, found.states, found.game, agent, found.actions)
 
 
 def parquet(origin: Origin, number: int, played: Played) -> bytes:
@@ -126,13 +100,11 @@ def records(origin: Origin, played: Played) -> bytes:
     """The records of a shard's games, one after the other."""
     variant = parse_variant(origin.variant)
     ends = np.bincount(played.game, minlength=len(played.deals)).cumsum()
-    last = _copy(played.states[ends - 1])
-    GameBatch(variant).apply(last, played.action[ends - 1])
     texts, start = [], 0
     for game, end in enumerate(ends.tolist()):
         number, states = played.first + game, np.empty(end - start + 1, variant.dtype)
-        states.view(np.void)[:-1] = played.states[start:end].view(np.void)
-        states[-1] = last[game]
+        as_bytes(states)[:-1] = as_bytes(played.states[start:end])
+        states[-1] = played.last[game]
         tags = {"game": str(number)} | {f"player{seat}": spec for seat, spec in enumerate(origin.seating(number))}
         texts.append(record_text(variant, int(played.deals[game]), tags, states, played.action[start:end].tolist()))
         start = end
@@ -152,8 +124,3 @@ def write_shard(folder: Path, number: int, made: Made) -> Shard:
     write_atomically(parquet_file(folder, number), made.parquet)
     sums = (hashlib.sha256(data).hexdigest() for data in (made.parquet, made.records))
     return Shard(made.games, made.decisions, *sums)
-
-
-def _copy(states: np.ndarray) -> np.ndarray:
-    """A copy as bytes: NumPy copies structured arrays field by field, which takes ten times as long."""
-    return np.ascontiguousarray(states).view(np.void).copy().view(states.dtype)

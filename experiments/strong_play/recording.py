@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.arena import play_to_end
+from agents import arena
 from samurai_env.agent_api import Agent
 from samurai_env.core.game import Variant
 from samurai_env.game_batch import GameBatch
@@ -54,22 +54,6 @@ class Games:
         return self.counted[self.game, self.states["seat"]]
 
 
-class Recorder:
-    """An agent that plays as another and keeps what it was asked and what it answered."""
-
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.states: list[np.ndarray] = []
-        self.actions: list[np.ndarray] = []
-
-    def act(self, states: np.ndarray, keys: np.ndarray) -> np.ndarray:
-        """See `samurai_env.agent_api.Agent.act`."""
-        actions = self.agent.act(states, keys)
-        self.states.append(states.copy())
-        self.actions.append(np.asarray(actions, np.int64))
-        return actions
-
-
 class SampledOpening:
     """A network whose first decisions are drawn with its own probabilities; later ones are its most probable."""
 
@@ -107,17 +91,12 @@ def record_games(
     players = [agent] if against is None else [agent, against]
     if sampled:
         players = [SampledOpening(each, sampled) if hasattr(each, "evaluate") else each for each in players]
-    recorders = [Recorder(each) for each in players]
     deals = np.arange(first, first + games)
     seating = np.zeros((games, variant.num_players), np.int64)
     if against is not None:
         seating[:] = 1
         seating[np.arange(games), deals % variant.num_players] = 0
-    ends = play_to_end(variant, recorders, seating, deals + PLAY_SEED)
-    states = np.concatenate([part for each in recorders for part in each.states])
-    actions = np.concatenate([part for each in recorders for part in each.actions])
-    game = states["seed"].astype(np.int64) - PLAY_SEED - first
-    order = np.lexsort((states["steps"], game))
-    starts = np.searchsorted(game[order], np.arange(games + 1))
-    returns = GameBatch(variant).returns(ends)
-    return Games(variant, states[order], actions[order], starts, ends, returns, seating == 0)
+    found = arena.record_games(variant, players, seating, deals + PLAY_SEED)
+    starts = np.searchsorted(found.game, np.arange(games + 1))
+    returns = GameBatch(variant).returns(found.ends)
+    return Games(variant, found.states, found.actions, starts, found.ends, returns, seating == 0)
