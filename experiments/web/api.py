@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from experiments.web import editing, progress, workers
 from experiments.web.requests import Refused, query_number, read_body, read_json, whole
 from experiments.web.server import LOG, Server
-from experiments.web.table import PERSON, Table, TableError, seen
+from experiments.web.table import PERSON, Table, TableError, entries, seen
 from samurai_env import IllegalActionError, Position, display, find_game, game_names
 from samurai_env.core.texts import one_line
 from samurai_env.editors.editor import EDITORS
@@ -331,11 +331,11 @@ def chances_of(position: Position, returns: list[float]) -> list[float]:
 
 
 def line_of(position: Position, actions: list[int]) -> list[dict[str, Any]]:
-    """Actions one after the other: seat, label and targets."""
+    """Actions one after the other, as `entries` has them, each with its seat."""
     at, found = position.clone(), []
     for action in actions:
-        [entry] = named(at, {"actions": [{"id": action}]})["actions"]
-        found.append({"seat": at.seat, "label": entry["label"], "targets": entry["targets"]})
+        [entry] = entries(at.variant, at.variant.game.scene(at.state, at.seat), [action])
+        found.append({"seat": at.seat, **entry})
         at.step(action)
     return found
 
@@ -343,13 +343,5 @@ def line_of(position: Position, actions: list[int]) -> list[dict[str, Any]]:
 def named(position: Position, found: dict[str, Any]) -> dict[str, Any]:
     """A judgement with the actions in words."""
     scene = position.variant.game.scene(position.state, position.seat)
-    names = position.variant.action_names
-    on_target: dict[int, list[str]] = {}
-    for target, what in scene.targets.items():
-        for action in what.actions:
-            on_target.setdefault(action, []).append(target)
-    for entry in found["actions"]:
-        entry["name"] = names[entry["id"]]
-        entry["label"] = scene.labels.get(entry["id"], entry["name"])
-        entry["targets"] = on_target.get(entry["id"], [])
-    return found
+    words = entries(position.variant, scene, [entry["id"] for entry in found["actions"]])
+    return {**found, "actions": [{**entry, **word} for entry, word in zip(found["actions"], words, strict=True)]}

@@ -277,6 +277,18 @@ def seen(table: Table, viewer: int | None, ply: int | None = None) -> Scene:
     return table.variant.game.scene(table.positions[ply].state, seat, table.actions[start:ply])
 
 
+def entries(variant: Variant, scene: Scene, actions: Sequence[int]) -> list[dict[str, object]]:
+    """Actions as the page shows them: `id`, `name`, `label` and `targets`, the places of the picture that choose it."""
+    names, on_target = variant.action_names, dict[int, list[str]]()
+    for name, target in scene.targets.items():
+        for action in target.actions:
+            on_target.setdefault(action, []).append(name)
+    return [
+        {"id": a, "name": names[a], "label": scene.labels.get(a, names[a]), "targets": on_target.get(a, [])}
+        for a in actions
+    ]
+
+
 def view(table: Table, viewer: int | None, ply: int | None = None) -> dict[str, object]:
     """The view that a browser shows: all that leaves the server of a game is made here, from what the viewer may know.
 
@@ -289,15 +301,7 @@ def view(table: Table, viewer: int | None, ply: int | None = None) -> dict[str, 
     position = table.positions[ply].clone()  # which other threads do not touch
     scene = seen(table, viewer, ply)
     may_choose = not position.over and viewer in (None, position.seat)
-    on_target: dict[int, list[str]] = {}
-    for name, target in scene.targets.items():
-        for action in target.actions:
-            on_target.setdefault(action, []).append(name)
-    names = variant.action_names
-    legal = [
-        {"id": a, "name": names[a], "label": scene.labels.get(a, names[a]), "targets": on_target.get(a, [])}
-        for a in (position.legal_actions() if may_choose else ())
-    ]
+    legal = entries(variant, scene, position.legal_actions() if may_choose else ())
     try:
         can_take_back = viewer is not None and table.taken_back(viewer) >= 0
     except TableError:
