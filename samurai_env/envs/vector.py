@@ -472,9 +472,11 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         Raises:
             ClosedEnvironmentError: after `close`.
             ResetNeeded: before the first reset.
+            RuntimeError: another thread uses the environment.
         """
-        self._check_ready()
-        masks = self._sampling_masks()
+        with self._guard:
+            self._check_ready()
+            masks = self._sampling_masks()
         assert masks is not None
         return masks.astype(bool)
 
@@ -490,12 +492,15 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         Raises:
             ClosedEnvironmentError: after `close`.
             ResetNeeded: before the first reset.
+            RuntimeError: another thread uses the environment.
         """
-        self._check_ready()
-        players = self.variant.num_players
-        seen = np.empty((self.num_envs, players, *self._observations.shape[1:]), np.int8)
-        self._observing.batch_observe_all(self.states, seen)  # the seat to move first
-        return seen[self._rows[:, None], (np.arange(players) - self.states["seat"][:, None].astype(np.int64)) % players]
+        with self._guard:
+            self._check_ready()
+            players = self.variant.num_players
+            seen = np.empty((self.num_envs, players, *self._observations.shape[1:]), np.int8)
+            self._observing.batch_observe_all(self.states, seen)  # the seat to move first
+            turned = (np.arange(players) - self.states["seat"][:, None].astype(np.int64)) % players
+        return seen[self._rows[:, None], turned]
 
     def render(self, game: int | None = None) -> Any:
         """Draw games in `render_mode`: text, SVG string or uint8 pixels (height, width, 3).
@@ -509,16 +514,18 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         Raises:
             ClosedEnvironmentError: after `close`.
             ResetNeeded: before the first reset.
+            RuntimeError: another thread uses the environment.
             ValueError: there is no such game.
         """
         if self.render_mode is None:
             return None
-        self._check_ready()
-        if game is None:
-            return tuple(self.render(row) for row in range(self.num_envs))
-        if not is_seat(game, self.num_envs):
-            raise ValueError(f"games must be 0 to {self.num_envs - 1}, not {shown(game)}")
-        return render(self.variant, self.states[game], self.render_mode, self._viewer(game), [])
+        with self._guard:
+            self._check_ready()
+            if game is None:
+                return tuple(self.render(row) for row in range(self.num_envs))
+            if not is_seat(game, self.num_envs):
+                raise ValueError(f"games must be 0 to {self.num_envs - 1}, not {shown(game)}")
+            return render(self.variant, self.states[game], self.render_mode, self._viewer(game), [])
 
     def _viewer(self, game: int) -> int | None:
         """The seat that looks at a picture; None sees everything."""

@@ -342,7 +342,7 @@ class Match(Base):
             "top": counts(view["village_top"] or "", "HBR"),
             "next": counts(view["village_next"] or "", "HBR"),
             "village_stack": counts(left, VILLAGE_CODES),
-            "phase": [phase == ("card" if over else view["phase"]) for phase in PHASES],
+            "phase": [phase == view["phase"] and not over for phase in PHASES],
             "last_round": self.end_called(view),
             "chosen": counts([view["chosen"]] if view["chosen"] else [], KIND_CODES),
         }

@@ -402,7 +402,7 @@ class Match(Base):
             "level": one_hot(level, game.difficulty),
             "raiders_left": [len(game.raiders)],
             "intruders_left": [len(game.intruders)],
-            "phase": None if over else one_hot(PHASES, self.core["phase"]),
+            "phase": np.zeros(len(PHASES)) if over else one_hot(PHASES, self.core["phase"]),
             "stage": one_hot(STAGES, STAGES[self.core["stage"]]),
             "asked": None if self.core["stage"] > TURN_OVER else [0] * n,
             "forbidden": [int(x) for x in (game.no_defend, game.no_support, game.no_talent, game.must_pass)],

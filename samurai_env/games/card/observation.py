@@ -75,7 +75,7 @@ _TABLE_BLOCKS = [
         (0, max(VILLAGES_BY_SYMBOLS.values())),
         "cards in the village stack, the visible ones among them: " + ", ".join(VILLAGE_CODES),
     ),
-    Block("phase", (len(PHASES),), (0, 1), "one-hot: what is decided now: " + ", ".join(PHASES)),
+    Block("phase", (len(PHASES),), (0, 1), "one-hot: what is decided now, none once over: " + ", ".join(PHASES)),
     Block("last_round", (1,), (0, 1), "the end has been called: the game ends with this round"),
     Block("chosen", (KINDS,), (0, 1), "one-hot: the card that the observer has chosen and not yet laid"),
 ]
@@ -138,7 +138,7 @@ def write_table(state, observer, out, at):
         below = np.uint64(place >= state.villages)
         counts += below << np.uint64(8 * (state.village_stack[place] - 1))
     store(counts, 8, out, at.village_stack)  # one entry too many, of the next block
-    out[at.phase + state.phase] = 1
+    out[at.phase + state.phase] = not state.over
     out[at.last_round] = last_round(state)
     if state.phase == CELL and state.seat == observer:
         out[at.chosen + state.card] = 1

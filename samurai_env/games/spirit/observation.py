@@ -195,7 +195,7 @@ def _table_blocks(n: int) -> list[Block]:
         Block("level", (len(LEVELS),), (0, 1), "one-hot: " + ", ".join(LEVELS)),
         Block("raiders_left", (1,), (0, CARDS), "cards in the raider stack"),
         Block("intruders_left", (1,), (0, CARDS), "cards in the intruder stack"),
-        Block("phase", (len(PHASES),), (0, 1), "one-hot: what is decided now: " + ", ".join(PHASES)),
+        Block("phase", (len(PHASES),), (0, 1), "one-hot: what is decided now, none once over: " + ", ".join(PHASES)),
         Block("stage", (len(STAGES),), (0, 1), "one-hot: where turn or end of round stand: " + ", ".join(STAGES)),
         Block("asked", (n,), (0, 1), "by player: has been asked in this step of the end of a round"),
         Block(
@@ -231,7 +231,7 @@ def write_table(state, observer, out, at):
     out[at.level + state.difficulty] = 1
     out[at.raiders_left] = state.raiders_left
     out[at.intruders_left] = state.intruders_left
-    out[at.phase + state.phase] = 1
+    out[at.phase + state.phase] = not state.over
     out[at.stage + state.stage] = 1
     if state.stage >= HATS:
         for seat in range(state.asked):

@@ -165,7 +165,7 @@ def begin_game(job, i):
 
 
 def begin(autoreset, how, seed, desynchronized, states, words, stream):
-    """Reset a state, unless it is to be gone on with, and the stream of its sampled actions."""
+    """Reset a state, unless it is to be gone on with, and the stream of its sampled actions; how it was begun."""
     if how == GO_ON and states[0].over and autoreset == SAME_STEP:
         how = NEXT
     if how == NEXT:
@@ -175,6 +175,7 @@ def begin(autoreset, how, seed, desynchronized, states, words, stream):
         if desynchronized:
             desynchronize(states, words)
     stream[0] = mix(states[0].seed ^ SAMPLES_STREAM)
+    return how
 
 
 def sample_game(job, i):

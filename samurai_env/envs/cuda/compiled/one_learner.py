@@ -96,12 +96,12 @@ def begin_learner_game(job, i):
     if how == KEPT:
         return
     one, words = one_game(job.buffers, job.buffers.states, i), scratch(WORDS, np.uint64)
-    begin(job.autoreset, how, job.seeds[i], job.desynchronized, one.states, words, job.sampled[i])
+    begun = begin(job.autoreset, how, job.seeds[i], job.desynchronized, one.states, words, job.sampled[i])
     seating = job.seating
     if seating == ROTATING:
-        if how == SEEDED:
+        if begun == SEEDED:
             one.learners[0] = (i - 1) % PLAYERS
-        elif how == GO_ON:
+        elif begun == GO_ON:
             seating = FIXED
     rows = scratch(1, np.int64)
     rows[0] = 0

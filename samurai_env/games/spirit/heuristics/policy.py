@@ -70,6 +70,7 @@ from samurai_env.games.spirit.rules.table import (
     talents,
     value_in_line,
 )
+from samurai_env.games.spirit.rules.turn import lend
 from samurai_env.games.spirit.state import (
     ACTION,
     CARD,
@@ -177,13 +178,6 @@ def draw_value(state, drawn, child, seat, unseen, features, weights):
             total += card_value(base, child, seat, card, unseen, features, weights)
             count += 1
     return total / count
-
-
-@jit
-def lend(child, samurai, seat):
-    """Give a support token to a seat."""
-    child.borrowed[seat] |= np.uint8(1 << samurai)
-    child.away |= np.uint8(1 << samurai)
 
 
 @jit
