@@ -83,8 +83,9 @@ ray: .ray/installed  ## run the tests of Ray, several nodes on this machine, and
 	.cuda/bin/python -m pip install --quiet --constraint constraints.txt pytest nvidia-cuda-nvcc
 	@touch $@
 
+# The games in numba's simulator are among those of `make test`.
 cuda: .cuda/installed  ## compile kernels for a GPU, without one, and compare what they take of it, in .cuda
-	.cuda/bin/python -m pytest tests/cuda
+	.cuda/bin/python -m pytest tests/cuda --deselect tests/cuda/test_simulator.py::test_in_the_simulator
 	.cuda/bin/python -m tests.cuda.resources --sample
 
 bench: install  ## measure steps, games, simulations and training steps a second
@@ -108,7 +109,7 @@ CLIENTS := open_spiel sb3 ppo_cleanrl rllib torchrl tianshou
 clients: $(CLIENTS:%=try-%)  ## install other frameworks' learners, train each on the games, write docs/guides/clients.md (gigabytes; long)
 	$(PY) -m experiments.clients.page
 
-try-%: install
+try-%: install  ## the same for one framework: sb3, torchrl, ...
 	scripts/clients.sh $(PYTHON) $*
 
 outside-%: install  ## make the ladder's opponent NAME with another project's code: maskable_ppo, ismcts, ... (hours)
@@ -123,6 +124,6 @@ weights-%: install  ## make the network weights/NAME again from nothing, such as
 weights-leaf_values/% weights-beliefs/%: install
 	$(PY) -m experiments.training.recipe $(patsubst weights-%,%,$@)
 
-clean:  ## remove .venv, .peers, .clients, .ray, .cuda, .gpu, caches and built pages; trained networks in runs/ stay
-	rm -rf $(VENV) .gpu .peers .clients .ray .cuda site build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
+clean:  ## remove .venv, .peers, .clients, .ray, .cuda, .gpu, dist, caches and built pages; trained networks in runs/ stay
+	rm -rf $(VENV) .gpu .peers .clients .ray .cuda site build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -69,8 +69,6 @@ def distance(cell):
 
 
 def test_default_card_file_holds_the_same_cards():
-    if not ref.CARDS_FILE.exists():
-        pytest.skip("samurai_env/games/card/data/cards.json is not there (yet)")
     influence, villages = ref.load_cards()
     assert Counter(influence) == Counter(INFLUENCE)
     assert Counter(villages) == Counter(VILLAGES)

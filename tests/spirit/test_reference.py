@@ -1,30 +1,19 @@
 """Tests of the slow reference for Samurai Spirit, on its own.
 
-The card list is the package's data file; the environment variable SPIRIT_DATA may name another copy of it.
+The card list is the package's data file.
 `python3 tests/spirit/test_reference.py [games]` prints the win rates of the two simple players below.
 """
 
 import itertools
-import os
 import random
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from tests.reference.spirit import DATA_FILE, RandomChance, SpiritGame, load_data
 
-
-def find_data():
-    for path in (DATA_FILE, os.environ.get("SPIRIT_DATA")):
-        if path and Path(path).is_file():
-            return load_data(path)
-    return None
-
-
-DATA = find_data()
-pytestmark = pytest.mark.skipif(DATA is None, reason="no Samurai Spirit data file yet")
+DATA = load_data(DATA_FILE)
 
 EVERYBODY = ["Heihachi", "Daisuke", "Gorobei", "Kanbei", "Kikuchiyo", "Kyuzo", "Katsushiro"]
 LEVELS = ["easy", "normal", "hard", "heroic"]
