@@ -414,6 +414,29 @@ def test_a_click_is_drawn_quickly(server, wide):
     assert sorted(times)[2] < 2000
 
 
+def test_strengths_in_the_lobby_are_those_of_the_options_chosen(server, wide):
+    wide.errors()  # of the tests before
+    wide.driver.get("about:blank")
+    wide.driver.get(server.address)
+    wide.until("return document.querySelectorAll('#game option').length")
+    choose = "const one = document.getElementById('{}'); one.value = '{}'; one.dispatchEvent(new Event('change'));"
+    wide.run(choose.format("game", "samurai_spirit"))
+    wide.run(choose.format("players", "4"))
+    shown = "[...document.querySelectorAll('#seat-1 option')].find((one) => one.value === 'greedy').textContent"
+    told = []
+    for level in ("easy", "heroic"):
+        wide.run(choose.format("option-difficulty", level))
+        known = server.call(f"strengths?variant=samurai_spirit%20players%3D4%20difficulty%3D{level}")["greedy"][
+            "rating"
+        ]
+        wide.until(f"return {shown}.includes(' · {known}')")
+        told.append(known)
+    assert told[0] != told[1]
+    person = "document.querySelector('#seat-1 option').textContent"
+    assert wide.run(f"return {person}") == "a person"
+    assert not wide.errors()
+
+
 def test_a_game_of_agents_is_watched_at_the_speed_chosen(server, wide):
     wide.errors()  # of the tests before
     wide.driver.get("about:blank")
