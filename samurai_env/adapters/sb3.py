@@ -52,10 +52,10 @@ class SB3VecEnv(VecEnv):
         """Start all games; observations (num_envs, ...).
 
         Raises:
-            ValueError: seeds that are not possible, or options that differ from game to game.
+            ValueError: seeds that are not possible, or a list of options, one for each game.
         """
-        if any(options != self._options[0] for options in self._options):
-            raise ValueError("set_options takes the same options for all games: they are reset together")
+        if any(self._options) and any(options is not self._options[0] for options in self._options):
+            raise ValueError("set_options takes one dict for all games: they are reset together")
         seeds = None if all(seed is None for seed in self._seeds) else self._seeds
         observations, _ = self.envs.reset(seed=seeds, options=self._options[0] or None)
         self._reset_seeds()

@@ -145,7 +145,7 @@ class GameAEC(AECEnv):
 
         Args:
             seed: 0 to 2**63 - 1.
-            options: {"position": Position} continues from a copy of that position instead; other keys are ignored. Of a
+            options: {"position": Position} continues from a copy of that position instead; other keys are ignored. In a
                 finished game all agents are terminated, with reward 0: the result was paid before.
 
         Raises:

@@ -54,8 +54,10 @@ def test_pictures_and_attributes() -> None:
     assert envs.get_attr("num_envs", 0) == [2]
     assert len(envs.env_method("render", indices=[1])) == 1
     assert not any(envs.env_is_wrapped(SB3VecEnv))
-    envs.set_options([{"seed_of": 1}, {}])
-    with pytest.raises(ValueError, match="the same options for all games"):
+    envs.set_options({"other": 1})
+    envs.reset()
+    envs.set_options([{"other": 1}, {}])
+    with pytest.raises(ValueError, match="one dict for all games"):
         envs.reset()
     with pytest.raises(TypeError, match="unexpected keyword argument 'oponents'"):
         SB3VecEnv("samurai", oponents="greedy")

@@ -119,10 +119,11 @@ def test_an_engine_that_writes_unasked_has_to_wait(tmp_path: Path) -> None:
     threads = threading.active_count()
     agent, position = make_agent(spec, VARIANT), Position(VARIANT, 1)
     agent._process = agent._start()
-    seen, since = "", time.time()
-    while not seen or time.time() < since + 0.5:  # until it has written something and then no more for a while
+    seen, since, end = "", time.time(), time.time() + 60
+    while time.time() < end and (not seen or time.time() < since + 0.5):  # until it has written, and then no more
         now = written.read_text() if written.exists() else ""
-        seen, since = (seen, since) if now == seen else (now, time.time())
+        if now != seen:
+            seen, since = now, time.time()
         time.sleep(0.05)
     assert int(seen) < 20
     agent.close()

@@ -159,7 +159,7 @@ def test_a_reply_of_blank_lines_is_read_at_once() -> None:
     start = time.process_time()
     assert not env.reply("I think" + "\n" * 99_000 + "nothing").accepted
     assert time.process_time() - start < 5  # it took two minutes
-    assert env.reply(f"> **Move : {env.legal()[0]}**\r\n").accepted
+    assert env.reply(f"> **Move\u00a0: {env.legal()[0]}**\r\n").accepted
 
 
 def test_every_game_has_a_summary_of_its_rules() -> None:

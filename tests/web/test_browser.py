@@ -454,9 +454,10 @@ def test_a_game_of_agents_is_watched_at_the_speed_chosen(server, wide):
     wide.until("return document.getElementById('ply')?.max > 20")  # the agents are far ahead
     assert wide.run(f"return [{ply} < 20, {run}]") == [True, "Pause"]
     wide.until(f"return {ply} > 0")
-    wide.run("document.querySelector('[aria-label^=Forward]').click()")  # whoever steps wants to look
+    step = "document.querySelector('[aria-label^=Forward]').click();"  # whoever steps wants to look
+    before = wide.run(f"const now = {ply}; {step} return now")
     assert wide.run(f"return {run}") == "Play"
-    at = wide.until(f"return {ply}")
+    at = wide.until(f"return {ply} > {before} && {ply}")  # as soon as the view is there
     time.sleep(2)
     assert wide.run(f"return {ply}") == at
     assert not wide.errors()

@@ -70,14 +70,13 @@ export function lobby(main) {
   // Names alone say little to a newcomer: what the leaderboard measured stands beside them.
   async function measure() {
     const asked = variant();
+    for (const option of places.querySelectorAll("option")) if (option.value !== PERSON) option.textContent = option.value;
     try {
       const found = await call(`strengths?variant=${encodeURIComponent(asked)}`);
       if (asked !== variant()) return;
       for (const option of places.querySelectorAll("option")) {
-        if (option.value === PERSON) continue;
         const known = found[option.value];
-        const told = known ? [known.rating, known.time].filter(Boolean) : [];
-        option.textContent = [option.value, ...told].join(" · ");
+        if (known) option.textContent = [option.value, known.rating, known.time].filter(Boolean).join(" · ");
       }
     } catch {
       // the names are enough

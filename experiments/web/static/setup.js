@@ -65,6 +65,7 @@ export function setup(main, word) {
   }
 
   function set(name, value) {
+    if (!shown.variant.startsWith(games.value)) return; // another game is on its way
     shown.values = { ...shown.values, [name]: value };
     load({ variant: shown.variant, values: shown.values });
   }
