@@ -14,7 +14,7 @@ import numpy as np
 from samurai_env.core import bits
 from samurai_env.core.game import Game
 from samurai_env.core.jit import bind, scratch
-from samurai_env.core.rng import SEED_BITS, draw, next_seed
+from samurai_env.core.rng import draw, next_seed
 from samurai_env.core.spin_threads import keep_stepping
 
 # Stand-ins, so that editors and linters know the names that `bind` replaces.
@@ -158,7 +158,7 @@ def play_random(states, rng, steps, words):
             step(state, bits.pick(words, rng))
             if state.over:
                 finished += 1
-                reset(state, draw(rng) & SEED_BITS)
+                reset(state, draw(rng))
     return finished
 
 
