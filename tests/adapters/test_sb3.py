@@ -54,9 +54,9 @@ def test_pictures_and_attributes() -> None:
     assert envs.get_attr("num_envs", 0) == [2]
     assert len(envs.env_method("render", indices=[1])) == 1
     assert not any(envs.env_is_wrapped(SB3VecEnv))
-    envs.set_options({"other": 1})
+    envs.set_options({"desynchronize": True})
     envs.reset()
-    envs.set_options([{"other": 1}, {}])
+    envs.set_options([{"desynchronize": True}, {}])
     with pytest.raises(ValueError, match="one dict for all games"):
         envs.reset()
     with pytest.raises(TypeError, match="unexpected keyword argument 'oponents'"):
