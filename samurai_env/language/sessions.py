@@ -41,14 +41,14 @@ class GameSessions:
     def new_game(self, variant: str, seed: int | None = None, seat: int = 0) -> dict[str, Any]:
         """Begin a game.
 
-        Returns:
-            `game` (the id that `state` and `move` take), `rules` (text), `others` (moves that the other seats have made
-            and that all may see), and what `state` returns.
-
         Args:
             variant: such as `samurai players=2`.
             seed: of the game; None draws one.
             seat: the one that replies.
+
+        Returns:
+            `game` (the id that `state` and `move` take), `rules` (text), `others` (moves that the other seats have made
+            and that all may see), and what `state` returns.
 
         Raises:
             TypeError: the variant is not a text, or the seed not an integer.
