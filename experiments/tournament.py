@@ -82,8 +82,7 @@ class Config(WorkerSettings):
     @property
     def rule(self) -> StopRule:
         """When a matchup ends before all deals are played."""
-        free_for_all = self.free_for_all
-        return StopRule(self.width, self.winner and not free_for_all, self.above, self.winner and free_for_all)
+        return StopRule.of_table(self.winner, self.above, self.free_for_all, self.width)
 
 
 def play_chunk(task: Task) -> Chunk:

@@ -112,8 +112,7 @@ def _ladder(path: Path, entry: Any) -> Ladder:
 
 def rule_of(ladder: Ladder) -> StopRule:
     """When its matchups end, as far as intervals have to know of it."""
-    winner, all_together = ladder.winner, ladder.free_for_all
-    return StopRule(winner=winner and not all_together, above=ladder.above, leader=winner and all_together)
+    return StopRule.of_table(ladder.winner, ladder.above, ladder.free_for_all)
 
 
 def results_of(ladder: Ladder, folder: Path) -> tuple[Results, Standings] | None:

@@ -30,6 +30,11 @@ class StopRule:
     above: float | None = None
     leader: bool = False
 
+    @classmethod
+    def of_table(cls, winner: bool, above: float | None, free_for_all: bool, width: float | None = None) -> "StopRule":
+        """The rule of a table with these settings: who wins is another question in a free-for-all."""
+        return cls(width, winner and not free_for_all, above, winner and free_for_all)
+
     def __post_init__(self) -> None:
         if self.width is not None and not 0.0 < self.width < 1.0:
             raise ValueError(f"--width must be between 0 and 1, not {self.width:g}")
