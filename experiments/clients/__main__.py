@@ -21,6 +21,7 @@ from experiments.clients.page import add_row
 from experiments.common.ranges import Count, check_ranges
 from experiments.evaluation.matches import estimate
 from samurai_env.core.game import find_game
+from samurai_env.core.payoffs import win_shares
 from samurai_env.envs.learner import LearnerVectorEnv
 
 FOLDER = Path(__file__).parent
@@ -110,7 +111,7 @@ def shares(policy: Policy, game: str, players: int, games: int) -> np.ndarray:
         found += rewards
     if find_game(game).cooperative:
         return found > 0
-    return (found * (players - 1) + 1) / players
+    return win_shares(found, players)
 
 
 def main(config: Config) -> Row:

@@ -14,6 +14,7 @@ from samurai_env import parse_variant
 from samurai_env.agent_api import Agent
 from samurai_env.core.checks import checked_count, checked_integer
 from samurai_env.core.game import Variant
+from samurai_env.core.payoffs import win_shares
 from samurai_env.core.texts import shown
 from samurai_env.game_batch import GameBatch
 
@@ -86,7 +87,7 @@ def one_against_others(variant: Variant, agents: Sequence[Agent], first: int, de
     seeds = deal_seeds(first, deals)
     returns = play_games(variant, agents, np.tile(rotations(n), (len(seeds), 1)), np.repeat(seeds, n))
     own = returns.reshape(len(seeds), n, n)[:, np.arange(n), np.arange(n)]
-    return own if variant.game.cooperative else (own * (n - 1) + 1) / n
+    return own if variant.game.cooperative else win_shares(own, n)
 
 
 def free_for_all(variant: Variant, agents: Sequence[Agent], first: int, deals: int) -> np.ndarray:
@@ -115,7 +116,7 @@ def free_for_all(variant: Variant, agents: Sequence[Agent], first: int, deals: i
     seating = around[:, at]
     returns = play_games(variant, agents, seating.reshape(-1, n), np.repeat(seeds, n)).reshape(seating.shape)
     own = np.take_along_axis(returns, np.argsort(seating, axis=2), axis=2).swapaxes(1, 2)
-    return (own * (n - 1) + 1) / n
+    return win_shares(own, n)
 
 
 def win_share_against(variant: Variant, agents: Sequence[Agent], deals: int, first: int = 0) -> float:

@@ -4,6 +4,7 @@ import numpy as np
 
 from experiments.strong_play.recording import Games
 from experiments.strong_play.statistics import PerGame
+from samurai_env.core.payoffs import win_shares
 from samurai_env.game_batch import GameBatch
 
 PARTS = 10  # of a game, by its decisions
@@ -33,7 +34,7 @@ def _choices(games: Games) -> dict[str, PerGame]:
 
 def _results(games: Games) -> dict[str, PerGame]:
     n = games.variant.num_players
-    won = (games.returns * (n - 1) + 1) / n
+    won = win_shares(games.returns, n)
     won[~games.counted] = np.nan
     seats = PerGame([f"{seat}" for seat in range(n)], won)
     potential, sole = GameBatch(games.variant).potential(games.ends), games.returns.max(1) == 1

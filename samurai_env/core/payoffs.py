@@ -36,6 +36,11 @@ def pay(winners, n, out):
             out[seat] = (n * share - 1.0) / (n - 1.0)
 
 
+def win_shares(payoffs, n):
+    """The share of the win that payoffs of `pay` mean (float64, their shape): 1 for a sole winner, 1/n if all share."""
+    return (payoffs * (n - 1) + 1) / n
+
+
 @jit
 def expected_returns(expected, lead_slope, majority_weight, piece_weight, out):
     """Write each seat's expected zero-sum return (float64, n), estimated from the pieces that it can expect at the end.

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from samurai_env.core.game import Game
+from samurai_env.core.payoffs import win_shares
 from samurai_env.files.atomic_write import write_atomically
 
 FILE = "tuned_policy.json"
@@ -79,7 +80,7 @@ class Tuner:
             state, words, logits, payoff = self._scratch.arrays
             own = self._tuned.prepare(challenger)
             payoffs = self._tuned.play(state, own, against, seeds, words, logits, payoff, key.copy())
-            return (payoffs * (players - 1) + 1) / players  # from 1 for a win and -1 / (players - 1) for a loss
+            return win_shares(payoffs, players)
 
         return list(self._threads.map(share, challengers))
 

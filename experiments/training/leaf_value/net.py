@@ -9,6 +9,7 @@ from torch import nn
 from agents.leaf_values import WEIGHTS, shapes
 from experiments.common.array_files import load_arrays
 from samurai_env.core.game import Variant
+from samurai_env.core.payoffs import win_shares
 
 SMALLEST = 0.1  # standard deviation that a feature is divided by: what hardly ever changes does not count for more
 FORMS = {"features": ("<f2", 3), "won": ("<f4", 2), "guessed": ("<f4", 2)}
@@ -19,7 +20,7 @@ def shares(returns: np.ndarray, cooperative: bool) -> np.ndarray:
     players = returns.shape[-1]
     if cooperative:
         return np.stack([returns[..., 0], 1 - returns[..., 0]], -1)
-    return (returns * (players - 1) + 1) / players
+    return win_shares(returns, players)
 
 
 class Positions:
