@@ -933,6 +933,29 @@ def test_heuristics_ignore_hidden_information_and_change_nothing(variant):
         assert other.tolist() == chance.tolist()
 
 
+@pytest.mark.parametrize(
+    ("who", "card", "order"),
+    [
+        ("Kanbei", "P1-01", ()),
+        ("Gorobei", "P4-05", ()),
+        ("Kanbei", "P3-03", ()),
+        ("Gorobei", "P4-02", ()),
+        ("Gorobei", "B6-04", ("first.recycle",)),
+        ("Gorobei", "B6-07", ()),
+    ],
+    ids=["wound-1", "wound-4", "left neighbour", "right neighbour", "recycle", "discard defender"],
+)
+def test_the_heuristic_policy_ignores_what_would_kill(who, card, order):
+    """Both neighbours have passed, no card is discarded or on the left: what cannot be applied wounds, too."""
+    desk = Desk(who, "Kyuzo", "Kikuchiyo").raiders("P1-02", "P1-07").passed(1, 2).line(0, card).board(0, wounds=3)
+    desk.start().play(*order)
+    scores = np.empty(len(desk.names))
+    GAME.kernels.heuristic_policy(desk.r, scores)
+    assert desk.legal() == {"suffer", "ignore"}
+    assert scores[desk.id("ignore")] > scores[desk.id("suffer")] + 5
+    assert desk.play("suffer").result == "samurai_died"
+
+
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: f"{v.num_players}-{v.options['difficulty']}")
 def test_no_observation_depends_on_what_is_hidden(variant):
     rng = np.array([99], np.uint64)

@@ -33,6 +33,7 @@ from samurai_env.games.spirit.heuristics.features import (
     UNSEEN,
     WEIGHTS,
     linear_value,
+    points_to_nobody,
     write_unseen,
 )
 from samurai_env.games.spirit.observation import hidden_state
@@ -41,6 +42,7 @@ from samurai_env.games.spirit.rules.cards import (
     DAISUKE,
     DATA,
     DEPTH,
+    DISCARD_DEFENDER,
     FIRE,
     GOROBEI,
     HEIHACHI,
@@ -49,9 +51,11 @@ from samurai_env.games.spirit.rules.cards import (
     MOST,
     NO_TALENT,
     NOTHING,
+    RECYCLE,
     ROUNDS,
     SAMURAI,
     SYMBOL,
+    SYMBOLS,
     VALUE,
     WOUND,
 )
@@ -75,6 +79,7 @@ from samurai_env.games.spirit.state import (
     ACTION,
     CARD,
     DEFENDER,
+    DISCARD_PILE,
     GIVER,
     HEAL,
     OFFER,
@@ -112,12 +117,28 @@ def apply_fire(child):
 
 @jit
 def apply_wound(child, seat):
-    """Wound a samurai, without the effects of a turned board."""
-    if not child.wounded[seat]:
-        child.wounded[seat] = 1
-    elif not child.animal[seat]:
+    """Wound a samurai, without the effects of a turned board; a second token on the animal side stands for death."""
+    if child.wounded[seat] and not child.animal[seat]:
         child.wounded[seat] = 0
         child.animal[seat] = 1
+    else:
+        child.wounded[seat] += 1
+
+
+@jit
+def is_wound(state, seat, icon):
+    """Whether an icon wounds: what cannot be applied does, too ("Penalties")."""
+    if icon == DISCARD_DEFENDER:
+        for symbol in range(len(SYMBOLS)):
+            if state.left[seat, symbol] != NOTHING:
+                return False
+        return True
+    if icon == RECYCLE:
+        for card in range(CARDS):
+            if state.where[card] == DISCARD_PILE:
+                return False
+        return True
+    return icon == WOUND or points_to_nobody(state, seat, icon)
 
 
 @jit
@@ -246,7 +267,7 @@ def action_logit(state, action, drawn, child, unseen, features, weights):
     elif phase == PENALTY:
         if action != IGNORE:
             icon = state.icons[state.icon]
-            if icon == WOUND:
+            if is_wound(state, seat, icon):
                 apply_wound(after, seat)
             elif icon == FIRE:
                 apply_fire(after)
