@@ -19,7 +19,7 @@ from agents.networks.cards import CARD_BYTES, NetworkCard, read_card
 from agents.networks.config import NetworkConfig
 from agents.networks.network_files import load_network, save_network
 from agents.old_names import REMOVED, current_settings, current_tensor
-from experiments.common.provenance import commit, cpu_name
+from experiments.common.provenance import cpu_name
 from experiments.training.config import Config
 from experiments.training.learner import Learner
 from experiments.training.ppo_state import load_state_dict, state_dict
@@ -66,7 +66,7 @@ def notes(learner: Learner) -> dict[str, Any]:
     return {
         "command": learner.commands[0][1],
         "went_on": learner.commands[1:],
-        "commit": commit(),
+        "commit": learner.commit,
         "version": __version__,
         "machine": f"{cpu_name()}, {torch.get_num_threads()} threads",
         "steps": learner.steps,

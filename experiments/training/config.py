@@ -56,6 +56,8 @@ def check_actors(settings: "Config") -> None:
         raise ValueError(f"--num-envs {settings.num_envs} is no multiple of --actors {settings.actors}, which share it")
     if settings.actors and settings.opponents:
         raise ValueError("--opponents play without --actors only")
+    if settings.max_lag != Config.max_lag and not settings.actors:
+        raise ValueError(f"--max-lag {settings.max_lag} has no effect without --actors")
     if settings.actors and find_spec("ray") is None:
         raise ValueError("--actors needs ray: pip install ray")
 
@@ -68,6 +70,22 @@ class Config(ActorSettings, EvaluationSettings, OpponentSettings, PPOSettings, N
     def command(self) -> str:
         """The command that starts a run with these settings."""
         return command_line("experiments.train_ppo", replace(self, resume=False))
+
+
+def check_share(config: Config) -> None:
+    """Check in how many games opponents play.
+
+    Raises:
+        ValueError: names the flags.
+    """
+    if not config.opponents:
+        if config.opponent_share != Config.opponent_share:
+            raise ValueError(f"--opponent-share {config.opponent_share:g} has no effect without --opponents")
+    elif (games := round(config.opponent_share * config.num_envs)) < len(config.opponents):
+        raise ValueError(
+            f"--opponent-share {config.opponent_share:g} of --num-envs {config.num_envs} are {games} games, "
+            f"too few for {len(config.opponents)} --opponents"
+        )
 
 
 def check(config: Config) -> None:
@@ -85,6 +103,7 @@ def check(config: Config) -> None:
     variant = parse_variant(config.game)
     check_network(config, variant)
     check_opponents(config, variant)
+    check_share(config)
     check_evaluation(config, variant)
     check_actors(config)
     try:

@@ -5,6 +5,7 @@ import torch
 from agents.networks.cards import read_card
 from agents.networks.network import snapshot
 from experiments.common.memory import keep_freed_memory
+from experiments.common.provenance import commit
 from experiments.training.config import Config
 from experiments.training.init_network import init_network
 from experiments.training.ppo import PPO
@@ -20,6 +21,7 @@ class Learner(PPO):
         seconds: spent learning.
         eval_seconds: spent on evaluations.
         curve: results of evaluations.
+        commit: of the code that learns, as it was at the start.
         commands: from which step with what command; settings such as the learning rate may change on the way.
         origin: the notes on the network that the run started from.
     """
@@ -41,6 +43,7 @@ class Learner(PPO):
         )
         super().__init__(config, config, env, net)
         self.config = config
+        self.commit = commit()
         self.seconds = self.eval_seconds = 0.0
         self.curve: list[dict[str, float]] = []
         self.commands: list[tuple[int, str]] = [(0, config.command)]

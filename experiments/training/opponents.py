@@ -20,7 +20,7 @@ from samurai_env.agent_api import Agent, decision_keys
 from samurai_env.core.game import Variant
 
 PAST = "past"  # spec of an opponent: the network as it was before
-PAST_SELVES = 20  # that a whole run keeps, beside the first
+PAST_SELVES = 20  # parts of a run, after each of which a copy is kept
 
 
 @dataclass
@@ -136,14 +136,17 @@ class Opponents:
         self.share, self.seed = settings.opponent_share, seed
         self.num_players = variant.num_players
         self.past = PastSelves(variant, net) if PAST in settings.opponents else None
+        self._part: int | None = None  # of the run, in which the last update was; a resumed run finds it again
         self.agents: list[Agent] = [
             self.past if self.past and spec == PAST else make_agent(spec, variant) for spec in settings.opponents
         ]
 
-    def start_rollout(self, number: int) -> None:
-        """Draw the past self that plays in this rollout."""
+    def start_rollout(self, number: int, done: int, total: int) -> None:
+        """Draw the past self that plays in this rollout, before which `done` of the `total` of the run is over."""
         if self.past:
             self.past.draw(self.seed, number)
+        if self._part is None:
+            self._part = done * PAST_SELVES // total
 
     def decides(self, states: np.ndarray) -> np.ndarray:
         """Whether an opponent decides, bool (games,), in states (games,); the network's seat follows from the deal."""
@@ -161,8 +164,10 @@ class Opponents:
 
     def end_update(self, net: PolicyValueNet, done: int, total: int) -> None:
         """Keep a copy of the network whenever another part of the run is over."""
-        if self.past and done * PAST_SELVES >= total * len(self.past.nets):
+        part = done * PAST_SELVES // total
+        if self.past and self._part is not None and part > self._part:
             self.past.remember(net)
+        self._part = part
 
 
 class PastSelves:

@@ -62,7 +62,7 @@ class PPOSettings:
     seed: Seed = 1
     """Seed of games, network and sampling: same seed, same network."""
     precision: str = field(default_factory=lambda: "bfloat16" if supports_bfloat16() else "float32")
-    """Numbers of matrix products: "bfloat16", the default on processors that multiply them, or "float32"."""
+    """Number format of matrix products: "bfloat16", the default on processors that have it, or "float32"."""
     device: str = field(default_factory=lambda: "cuda" if torch.cuda.is_available() else "cpu")
     """Where the network learns."""
 
@@ -170,7 +170,7 @@ class PPO:
         batch, env = self.batch, self.env
         batch.imitating, self.player = self.imitating, snapshot(self.net)
         if self.opponents:
-            self.opponents.start_rollout(self.updates)
+            self.opponents.start_rollout(self.updates, *self.length())
         for t in range(self.settings.num_steps):
             self.next_obs, _, terminated, truncated, info = env.step(self._decide(t))
             dones = terminated | truncated  # after either the observation is of another game
@@ -314,7 +314,8 @@ class PPO:
             ent_coef: weight of the entropy bonus.
         """
         advantages, rows = part["advantages"], len(part["advantages"])
-        part = part | {"advantages": (advantages - advantages.mean()) / (advantages.std() + 1e-8)}
+        deviation = advantages.std() if rows > 1 else 0.0
+        part = part | {"advantages": (advantages - advantages.mean()) / (deviation + 1e-8)}
         pieces = -(-rows // CACHE_ROWS) if self.settings.device == "cpu" else 1
         split = {name: tensor.tensor_split(pieces) for name, tensor in part.items()}
         trained = [parameter for parameter in self.net.parameters() if parameter.requires_grad]
@@ -385,7 +386,8 @@ class PPO:
                 f"in {self.settings.num_steps} steps of a game no decision of the network has a result: use a larger "
                 "--num-steps or a smaller --opponent-share"
             )
-        parts = max(1, round(len(rows) / self.settings.minibatch_size))  # of about equal size: one row has no deviation
+        # Of about equal size, and of two rows or more: one has no deviation.
+        parts = max(1, min(round(len(rows) / self.settings.minibatch_size), len(rows) // 2))
         for _ in range(self.settings.update_epochs):
             order = torch.randperm(len(rows), generator=self.shuffler).to(rows.device)
             yield from rows[order].tensor_split(parts)

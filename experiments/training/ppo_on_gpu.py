@@ -207,25 +207,25 @@ def main() -> None:
     """Learn, and say how fast."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", nargs="+", default=["samurai", "players=2"], help="the game, players and options")
-    parser.add_argument("--updates", type=int, default=200)
+    parser.add_argument("--updates", type=int, default=200, help="updates after the first")
     parser.add_argument("--num-envs", type=int, default=32768, help="games at once")
     options = parser.parse_args()
+    if options.updates < 1:
+        parser.error(f"--updates must be at least 1, not {options.updates}")
     variant = parse_variant(" ".join(options.game))
     settings: dict[str, Any] = {"num_players": variant.num_players, "autoreset_mode": "SameStep", **variant.options}
     torch.manual_seed(1)
     torch.set_float32_matmul_precision("high")
     env = CudaVectorEnv(variant.game.name, options.num_envs, wrap=torch.as_tensor, **settings)
     trainer = Trainer(env, Settings())
-    decisions, started = 0, 0.0
-    for update in range(options.updates + 1):
-        if update == 1:  # kernels are compiled in the first
-            torch.cuda.synchronize()
-            decisions, started = 0, time.monotonic()
-        decisions += trainer.update()
+    first = trainer.update()  # compiles kernels, so it is not timed
     torch.cuda.synchronize()
-    rate = decisions / max(time.monotonic() - started, 1e-9)
+    started = time.monotonic()
+    timed = sum(trainer.update() for _ in range(options.updates))
+    torch.cuda.synchronize()
+    rate = timed / (time.monotonic() - started)
     results = {name: round(mean_return(trainer.net, variant.spec, name), 3) for name in ("random", "greedy")}
-    print(f"{rate / 1e6:.2f} M decisions/s; mean return after {decisions:,}: {results}")
+    print(f"{rate / 1e6:.2f} M decisions/s; mean return after {first + timed:,}: {results}")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from agents.search.puct import PUCTAgent, PUCTConfig
 from agents.settings import field_types
 from experiments import export
 from experiments.common.cli import refuse_old_flags, report_unless_raised_again
+from experiments.common.provenance import commit
 from experiments.common.ranges import check_ranges, flag
 from experiments.train_ppo import train
 from experiments.training import checkpoint
@@ -394,6 +395,32 @@ def test_where_opponents_decide_in_all_games_no_network_is_asked(game, tmp_path,
     assert not asked and not learner.batch.own.any()
 
 
+def test_a_run_that_is_longer_than_first_meant_keeps_past_selves_to_its_end(tmp_path):
+    learner = Learner(small(tmp_path, opponents=("past",), opponent_share=0.5))
+    opponents, copies = learner.opponents, []
+    for last, total in ((1000, 1000), (2000, 2000)):
+        opponents._part = None  # a resumed run has a new object
+        for done in range(last - 1000, last, 10):
+            opponents.start_rollout(done, done, total)
+            opponents.end_update(learner.mean_net, done + 10, total)
+        copies.append(len(opponents.past.nets) - 1)
+    assert copies == [20, 30]
+
+
+def test_minibatches_of_one_row_do_not_diverge(tmp_path):
+    learner = Learner(small(tmp_path, num_envs=1, num_steps=3, minibatch_size=1))
+    for _ in range(2):
+        learner.collect()
+        learner.update()
+    assert weights(learner).isfinite().all()
+
+
+def test_the_card_names_the_commit_of_the_code_that_learns(tmp_path, monkeypatch):
+    learner = Learner(small(tmp_path))
+    monkeypatch.setattr("experiments.training.learner.commit", lambda: "a later one")
+    assert checkpoint.notes(learner)["commit"] == commit()
+
+
 def test_a_rollout_of_opponents_alone_is_refused(tmp_path):
     learner = Learner(small(tmp_path, num_envs=1, num_steps=1, opponents=("greedy",), opponent_share=1.0))
     learner.collect()
@@ -548,6 +575,12 @@ def test_refusals(tmp_path):
         ({"graph_width": 8, "game": "samurai_spirit"}, "this is samurai_spirit 'flat'"),
         ({"reward": "shapd"}, "--reward must be result or shaped, not 'shapd'"),
         ({"gae_lambda": 2.0}, "--gae-lambda must be from 0 to 1, not 2"),
+        ({"opponent_share": 0.9}, "--opponent-share 0.9 has no effect without --opponents"),
+        ({"max_lag": 9}, "--max-lag 9 has no effect without --actors"),
+        (
+            {"opponents": ("greedy", "random", "past")},
+            "--opponent-share 0.25 of --num-envs 8 are 2 games, too few for 3 --opponents",
+        ),
         ({"clip_coef": 0.0}, "--clip-coef must be above 0, at most .*, not 0"),
     ):
         with pytest.raises(ValueError, match=text):
