@@ -53,4 +53,11 @@ def check_ranges(settings: Any, owner: str) -> None:
     for name, (_, allowed) in field_types(type(settings)).items():
         value = getattr(settings, name)
         if allowed is not None and value not in allowed:
-            raise ValueError(f"{name} of {owner} must be {allowed}, not {value:.12g}")
+            raise ValueError(f"{name} of {owner} must be {allowed}, not {number(value)}")
+
+
+def number(value: float) -> str:
+    """A number for an error text, however large it is."""
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return "a number of more than 30 digits"
+    return f"{value:.12g}"

@@ -219,14 +219,14 @@ def search(states, keys, odds, params, work, choose_only, actions, visits, value
         values: see there.
     """
     rng, trees, scratch = np.zeros(1, np.uint64), max(1, params.determinizations), work.states
-    simulations = params.simulations // trees
     total_visits, total_values = np.zeros_like(visits[0]), np.zeros_like(values[0])
     for i in range(states.shape[0]):
         seat = states[i].seat
         rng[0] = keys[i]
         total_visits[:] = 0
         total_values[:] = 0.0
-        for _ in range(trees):
+        for tree in range(trees):
+            simulations = params.simulations // trees + (tree < params.simulations % trees)
             init_roots(work.nodes)
             used = 1
             scratch[1] = states[i]
@@ -278,6 +278,8 @@ class MCTSAgent:
             raise ValueError(f"in {variant.game.name} nobody plays against anybody: paranoid is 0")
         if variant.game.kernels.heuristic_value is None:
             config = replace(config, rollout_depth=-1)
+        if config.rollout_greedy and not config.rollout_depth:
+            raise ValueError("rollout_greedy has no effect here: it needs a rollout_depth other than 0")
         self.config = config
         self._guard = Guard("search")
         self._variant = variant

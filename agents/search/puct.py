@@ -104,6 +104,8 @@ class PUCTConfig:
         check_ranges(self, "a search")
         if self.net_visits > 1 and not self.rollout_weight:
             raise ValueError("net_visits above 1 needs a rollout_weight above 0: most leaves have only their rollout")
+        if self.rollout_depth != PUCTConfig.rollout_depth and not self.rollout_weight:
+            raise ValueError("rollout_depth has no effect here: it needs a rollout_weight above 0")
         if self.value and (not self.rollout_weight or self.rollout_depth < 0):
             raise ValueError(
                 "value has no effect here: it needs a rollout_weight above 0 and a rollout_depth of 0 or more"

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from agents.settings import Range, field_types
+from agents.settings import Range, field_types, number
 from agents.settings import Share as Share
 
 Count = Annotated[int, Range(1, 10**7)]
@@ -31,10 +31,4 @@ def check_ranges(config: Any) -> None:
         value = getattr(config, name)
         for each in value if isinstance(value, tuple) else (value,):
             if allowed is not None and each is not None and each not in allowed:
-                raise ValueError(f"{flag(name)} must be {allowed}, not {_short(each)}")
-
-
-def _short(value: float) -> str:
-    if isinstance(value, int) and abs(value) >= 10**30:
-        return "a number of more than 30 digits"
-    return f"{value:.12g}"
+                raise ValueError(f"{flag(name)} must be {allowed}, not {number(each)}")

@@ -282,6 +282,9 @@ def test_estimate_is_not_narrower_than_wilson():
         ("mcts:10,tree_depth=-9", "tree_depth of a search must be from -1 to 2147483647, not -9"),
         ("mcts:10,cheating=1,determinizations=2", "cheating=1 searches the true state: determinizations must be 0"),
         ("mcts:10,paranoid=7", "paranoid of a search must be from 0 to 1, not 7"),
+        ("mcts:10,rollout_greedy=1", "rollout_greedy has no effect here: it needs a rollout_depth other than 0"),
+        ("mcts:10,tree_depth=1" + "0" * 400, "from -1 to 2147483647, not a number of more than 30 digits"),
+        ("puct:9,net=weights/samurai-2,rollout_depth=8", "rollout_depth has no effect here: it needs a rollout_weight"),
         ("mcts:99999999999", "simulations of a search must be from 1 to 2147483647, not 99999999999"),
         ("ppo", "ppo takes the path of a network"),
         ("ppo:weights/samurai-2,temp=1", "ppo has no setting 'temp'; it has temperature"),
@@ -580,8 +583,8 @@ def test_cheating_search() -> None:
 def test_visits_of_determinizations_add_up() -> None:
     variant = make_variant("samurai_card")
     states, keys = positions(variant, 2, 5), np.arange(2, dtype=np.uint64)
-    found = make_agent("mcts:40,determinizations=8", variant).search(states, keys)
-    assert found.visits.sum(1).tolist() == [40, 40]
+    found = make_agent("mcts:43,determinizations=8", variant).search(states, keys)
+    assert found.visits.sum(1).tolist() == [43, 43]
     assert (found.visits.argmax(1) == found.actions).all()
 
 
