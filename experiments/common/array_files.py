@@ -40,7 +40,14 @@ def load_arrays(path: Path, wanted: Mapping[str, tuple[str, int]]) -> dict[str, 
 
 
 def save_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write arrays to a file of exactly this name."""
+    """Write arrays to a file of exactly this name.
+
+    Raises:
+        ValueError: one is too large for `load_arrays`.
+    """
+    for name, array in arrays.items():
+        if array.nbytes > LARGEST - 2**16:  # with its header
+            raise ValueError(f"{one_line(path, 120)}: the array {name} would have {array.nbytes:,} bytes")
     packed = BytesIO()
     np.savez_compressed(packed, allow_pickle=False, **arrays)
     write_atomically(path, packed.getvalue())

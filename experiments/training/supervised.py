@@ -1,6 +1,6 @@
 """Learning from recorded positions: who plays is watched, a small network is fitted, its best epoch kept."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -62,6 +62,18 @@ class FitSettings:
     """AdamW's largest step size; it rises, and falls to nothing."""
     seed: Seed = 1
     """Seed of games and learning."""
+
+
+def check_some(learned: Sized, held_out: Sized) -> None:
+    """Check that there are positions to learn from, and held out.
+
+    Raises:
+        ValueError: there are none.
+    """
+    if not (len(learned) and len(held_out)):
+        raise ValueError(
+            f"{len(learned):,} positions to learn from, {len(held_out):,} held out: use a larger --share or more deals"
+        )
 
 
 def fit(

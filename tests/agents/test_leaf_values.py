@@ -11,7 +11,7 @@ from agents.heuristics import prior_temperature
 from agents.leaf_values import LeafValue, bound, describe_positions, make_leaf_value, shapes
 from agents.networks.leaf_value_files import load_leaf_value, save_leaf_value
 from agents.registry import make_agent
-from experiments.common.array_files import load_arrays
+from experiments.common.array_files import load_arrays, save_arrays
 from experiments.training.leaf_value import lookahead
 from experiments.training.leaf_value.games import play, play_own
 from experiments.training.leaf_value.learn import Config, learn
@@ -244,6 +244,17 @@ def test_no_position_of_many_long_games_is_left_out() -> None:
     assert len(states) == len(targets) > 50_000
     assert set(states["seed"]) == set(seeds)
     assert len(ends) == len(seeds)
+
+
+def test_too_small_a_share_and_too_large_a_file_are_refused(tmp_path) -> None:
+    config = Config(run=tmp_path, game="samurai_card players=2", deals=1024, share=1e-6, processes=1)
+    with pytest.raises(ValueError, match="0 positions to learn from, 0 held out: use a larger --share or more deals"):
+        learn(config, Console(quiet=True))
+    with pytest.raises(ValueError, match=r"--share must be above 0, at most 0.4, not 0.5"):
+        learn(replace(config, share=0.5), Console(quiet=True))
+    with pytest.raises(ValueError, match=r"big.npz: the array numbers would have 134,217,728 bytes"):
+        save_arrays(tmp_path / "big.npz", {"numbers": np.zeros(2**27, np.uint8)})
+    assert not (tmp_path / "big.npz").exists()
 
 
 def test_learning_from_own_games_in_a_cooperative_game_resumes(tmp_path, capsys) -> None:

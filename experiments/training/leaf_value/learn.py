@@ -23,7 +23,7 @@ from experiments.common.tasks import WorkerSettings
 from experiments.training.leaf_value.games import DEALS, OwnTask, Task, play, play_own
 from experiments.training.leaf_value.lookahead import Settings
 from experiments.training.leaf_value.net import FORMS, Net, Positions, judged, log_likelihood, mean_log_likelihood
-from experiments.training.supervised import FitSettings, fit
+from experiments.training.supervised import FitSettings, check_some, fit
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 
@@ -66,7 +66,7 @@ class Config(OwnGames, FitSettings, WorkerSettings):
     """Specs of who plays, separated by blanks or commas: what the rollouts of the search play."""
     deals: Annotated[int, Range(2 * DEALS, 10**7)] = 60_000  # a part to learn from, one held out
     """Games to play."""
-    share: Annotated[float, Range(0, 1, above=True)] = 0.05
+    share: Annotated[float, Range(0, 0.4, above=True)] = 0.05  # with more the file of a part may grow too large
     """Share of the decisions whose positions are kept, drawn at random."""
     random: Annotated[float, Range(0, 1)] = 0.03
     """Share of the decisions that are random."""
@@ -118,6 +118,7 @@ def learn_from_agents(
     files = gathered_positions.gather(play, tasks, DEALS, config.run, made, config.agents, config, console)
     learned = Positions([file for number, file in enumerate(files) if number % HELD_OUT])
     held_out = Positions(files[::HELD_OUT])
+    check_some(learned, held_out)
     net = Net(variant, config.hidden, learned.features)
     found = fitted(net, config, learned, held_out, console)
     guessed = float(log_likelihood(held_out.guessed.clamp(min=1e-6).log(), held_out.won).mean())
