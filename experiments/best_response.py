@@ -9,7 +9,7 @@ keeps a learning curve: what more decisions bring. The same command resumes.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from agents.best import named
 from agents.networks.network_files import load_network
 from agents.old_names import current_settings
 from agents.registry import make_agent
@@ -200,6 +201,11 @@ def search(config: Config, console: Console, interrupt: Interrupt) -> Shares:
     variant = parse_variant(config.game)
     if variant.game.cooperative:
         raise ValueError(f"{variant.game.title} is cooperative: nobody plays against the target")
+    config = replace(
+        config,
+        target=named(config.target, variant),  # what `best` stands for may change
+        agents=tuple(named(spec, variant) for spec in config.agents),
+    )
     if not (config.seeds or config.agents):
         raise ValueError("nobody exploits: give --seeds or --agents")
     for spec in (config.target, *config.agents):

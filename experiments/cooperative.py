@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agents.arena import play_to_end
+from agents.best import named
 from agents.registry import make_agent
 from agents.spec import split_agent_specs
 from experiments.common import markdown as pages
@@ -98,6 +99,8 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
     settings = list(variants(config).values())
     for spec in config.agents:
         for variant in settings:
+            if (stands_for := named(spec, variant)) != spec:
+                raise ValueError(f"what {spec} stands for changes with the leaderboard: name it, here {stands_for}")
             make_agent(spec, variant)  # fail before anything is played
     make_folder(config.output)
     wins = CooperativeResults(config.output / "wins.json")

@@ -1,6 +1,7 @@
 """The command line and the terminal of the programs."""
 
 import re
+import shlex
 import signal
 import sys
 import threading
@@ -118,7 +119,10 @@ def save_picture(figure: Any, path: Path) -> None:
 
 
 def command_line(program: str, config: Any) -> str:
-    """The command that runs a program with these settings (a dataclass); what has its default is left out."""
+    """The command that runs a program with these settings (a dataclass); what has its default is left out.
+
+    Values are quoted for a shell, but for a game, which may be several words.
+    """
     words = ["python -m", program]
     for field in fields(config):
         value = getattr(config, field.name)
@@ -129,7 +133,8 @@ def command_line(program: str, config: Any) -> str:
         if isinstance(value, bool):
             words.append(f"--{option}" if value else f"--no-{option}")
         else:
-            words += [f"--{option}", *map(str, value if isinstance(value, tuple) else (value,))]
+            values = map(str, value if isinstance(value, tuple) else (value,))
+            words += [f"--{option}", *(values if field.name == "game" else map(shlex.quote, values))]
     return " ".join(words)
 
 

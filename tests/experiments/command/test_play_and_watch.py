@@ -23,6 +23,13 @@ def cooperative_games():
     return [name for name in game_names() if find_game(name).cooperative]
 
 
+def test_a_cooperative_table_wants_agents_that_stay_the_same(tmp_path):
+    config = cooperative.Config("samurai_spirit players=4", ("best",), games=2, output=tmp_path / "table", processes=1)
+    with pytest.raises(ValueError, match="what best stands for changes with the leaderboard: name it, here mcts:"):
+        cooperative.play(config, Console(quiet=True))
+    assert not (tmp_path / "table").exists()
+
+
 @pytest.mark.parametrize("game", cooperative_games())
 def test_cooperative_table_goes_on_where_it_was_stopped(game, tmp_path):
     console = Console(quiet=True)

@@ -1,5 +1,6 @@
 """`--game` takes a variant's spec, in every program that plays a game; the flags before it are refused."""
 
+import shlex
 import sys
 from importlib import import_module
 
@@ -25,6 +26,13 @@ def test_a_spec_is_given_as_words_or_in_quotes(program, monkeypatch):
     assert as_words.game == parsed(monkeypatch, program, "--game", "samurai players=3 edition=1998").game
     assert parse_variant(as_words.game) == make_variant("samurai", 3, edition="1998")
     assert "--game samurai players=3 edition=1998" in command_line(program, as_words)
+
+
+def test_a_command_can_be_given_again_as_it_is_noted(monkeypatch):
+    words = ["--agents", "greedy", "exec:my_engine --deep,seconds=2", "--output", "runs/my table"]
+    asked = parsed(monkeypatch, "tournament", *words)
+    again = shlex.split(command_line("tournament", asked))
+    assert parsed(monkeypatch, "tournament", *again[again.index("tournament") + 1 :]) == asked
 
 
 @pytest.mark.parametrize("program", [*PROGRAMS, "train_ppo"])

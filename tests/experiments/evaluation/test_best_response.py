@@ -7,6 +7,7 @@ import pytest
 from msgspec import convert
 from rich.console import Console
 
+from agents.best import best_spec
 from experiments import best_response
 from experiments.best_response import Config, Shares, search, training
 from experiments.common.interrupts import Interrupt
@@ -31,6 +32,13 @@ def test_a_file_of_other_settings_is_refused_with_their_names(tmp_path: Path) ->
     shares.path.write_text(json.dumps(kept))
     with pytest.raises(ValueError, match=r"with ent_coef 0\.5, graph_width not noted; choose another --output"):
         Shares(config, variant)
+
+
+def test_the_target_is_what_best_stands_for_today(tmp_path: Path) -> None:
+    config = Config(target="best:0.0001s", game="samurai_card", output=tmp_path, agents=("greedy",), seeds=0, deals=2)
+    shares = search(config, Console(quiet=True), Interrupt())
+    assert shares.settings["target"] == best_spec(make_variant("samurai_card"), 1e-4)
+    assert "best" not in shares.settings["target"]
 
 
 def test_a_file_keeps_the_commits_of_all_runs(tmp_path: Path, monkeypatch) -> None:
