@@ -23,13 +23,14 @@ def by_time(variants: Mapping[str, Sequence[Measured]]) -> str:
     """What `best` stands for, by variant and time: with time and rating, or in a cooperative game the games won.
 
     Args:
-        variants: the agents of each variant, by its spec. Those without times are left out.
+        variants: the agents of each variant, by its spec. Those without times are left out, and so are variants with
+            other options than a game's defaults, such as the levels of a cooperative game.
     """
     rows = []
     for spec, agents in variants.items():
         variant = parse_variant(spec)
         chosen = [strongest(agents, seconds) for seconds in TIMES.values()]
-        if not any(chosen):
+        if not any(chosen) or variant != variant.game.variant(variant.num_players):
             continue
         cells = ["" if agent is None else _cell(agent, variant.game.cooperative) for agent in chosen]
         repeated = [agent is not None and agent == faster for faster, agent in pairwise(chosen)]
