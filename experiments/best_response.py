@@ -235,7 +235,8 @@ def main(config: Config) -> None:
     console, interrupt = Console(), Interrupt()
     with interrupt:
         shares = search(config, console, interrupt)
-    table = Table(title=f"win share against {config.target}, {shares.settings['variant']}", title_justify="left")
+    target, variant = shares.settings["target"], shares.settings["variant"]
+    table = Table(title=f"win share against {target}, {variant}", title_justify="left")
     table.add_column("exploiter")
     table.add_column("win share [95 %]", justify="right")
     table.add_column("deals", justify="right")

@@ -278,8 +278,6 @@ class MCTSAgent:
             raise ValueError(f"in {variant.game.name} nobody plays against anybody: paranoid is 0")
         if variant.game.kernels.heuristic_value is None:
             config = replace(config, rollout_depth=-1)
-        if config.rollout_greedy and not config.rollout_depth:
-            raise ValueError("rollout_greedy has no effect here: it needs a rollout_depth other than 0")
         self.config = config
         self._guard = Guard("search")
         self._variant = variant
@@ -338,7 +336,10 @@ def make(variant: Variant, spec: AgentSpec) -> MCTSAgent:
     Raises:
         ValueError: no number, or an unknown or impossible setting.
     """
-    return MCTSAgent(variant, read_settings(spec, MCTSConfig))
+    agent = MCTSAgent(variant, read_settings(spec, MCTSConfig))
+    if agent.config.rollout_greedy and not agent.config.rollout_depth:
+        raise ValueError("rollout_greedy has no effect here: it needs a rollout_depth other than 0")
+    return agent
 
 
 def make_flat(variant: Variant, spec: AgentSpec) -> MCTSAgent:

@@ -136,7 +136,7 @@ class Opponents:
         self.share, self.seed = settings.opponent_share, seed
         self.num_players = variant.num_players
         self.past = PastSelves(variant, net) if PAST in settings.opponents else None
-        self._part: int | None = None  # of the run, in which the last update was; a resumed run finds it again
+        self._part: int | None = None  # of the run, in which the last update was
         self.agents: list[Agent] = [
             self.past if self.past and spec == PAST else make_agent(spec, variant) for spec in settings.opponents
         ]
@@ -145,8 +145,8 @@ class Opponents:
         """Draw the past self that plays in this rollout, before which `done` of the `total` of the run is over."""
         if self.past:
             self.past.draw(self.seed, number)
-        if self._part is None:
-            self._part = done * PAST_SELVES // total
+        if self._part is None:  # a run that is resumed; its length by the clock may have passed into another part
+            self._part = done * PAST_SELVES // total if number else 0
 
     def decides(self, states: np.ndarray) -> np.ndarray:
         """Whether an opponent decides, bool (games,), in states (games,); the network's seat follows from the deal."""

@@ -64,7 +64,7 @@ class FitSettings:
     """Seed of games and learning."""
 
 
-def check_some(learned: Sized, held_out: Sized) -> None:
+def check_some(learned: Sized, held_out: Sized, flag: str = "--share") -> None:
     """Check that there are positions to learn from, and held out.
 
     Raises:
@@ -72,7 +72,7 @@ def check_some(learned: Sized, held_out: Sized) -> None:
     """
     if not (len(learned) and len(held_out)):
         raise ValueError(
-            f"{len(learned):,} positions to learn from, {len(held_out):,} held out: use a larger --share or more deals"
+            f"{len(learned):,} positions to learn from, {len(held_out):,} held out: use a larger {flag} or more deals"
         )
 
 

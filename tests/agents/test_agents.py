@@ -27,6 +27,7 @@ SPECS = [
     "greedy",
     "mcts:30",
     "mcts:20,prior_temperature=inf,rollout_depth=-1",
+    "flat_mc:20,rollout_depth=0",
     "mcts:20,determinizations=4",
     "flat_mc:8,c_puct=0.5",
     "rollout:2,potential_weight=1",

@@ -167,8 +167,10 @@ def learn_from_own_games(net: Net, config: Config, variant: Variant, made: str, 
         files = gathered_positions.gather(play_own, tasks, DEALS, folder, made, config.agents, config, console)
         learned = [*learned, [file for part, file in enumerate(files) if part % HELD_OUT]][-REMEMBERED:]
         held_out = Positions(files[::HELD_OUT])
+        known = Positions([file for past in learned for file in past])
+        check_some(known, held_out, "--own-share")
         pace = FitSettings(1, config.minibatch_size, config.own_learning_rate, config.seed + number)
-        found = fitted(net, pace, Positions([file for past in learned for file in past]), held_out, console)
+        found = fitted(net, pace, known, held_out, console)
         each = [load_arrays(file, {"returns": ("<f8", 1), "won": FORMS["won"]}) for file in files]
         returns = np.mean([arrays["returns"] for arrays in each], 0).round(3).tolist()
         positions += sum(len(arrays["won"]) for arrays in each)

@@ -207,6 +207,7 @@ def test_the_strongest_by_time():
             "samurai players=3": agents,
             "samurai_spirit players=3": teams,
             "samurai_spirit players=2": untimed,
+            "samurai_spirit players=3 difficulty=easy": teams,
         }
     )
     assert made.splitlines()[2:] == [

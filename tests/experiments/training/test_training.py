@@ -28,7 +28,6 @@ from agents.search.puct import PUCTAgent, PUCTConfig
 from agents.settings import field_types
 from experiments import export
 from experiments.common.cli import refuse_old_flags, report_unless_raised_again
-from experiments.common.provenance import commit
 from experiments.common.ranges import check_ranges, flag
 from experiments.train_ppo import train
 from experiments.training import checkpoint
@@ -401,7 +400,7 @@ def test_a_run_that_is_longer_than_first_meant_keeps_past_selves_to_its_end(tmp_
     for last, total in ((1000, 1000), (2000, 2000)):
         opponents._part = None  # a resumed run has a new object
         for done in range(last - 1000, last, 10):
-            opponents.start_rollout(done, done, total)
+            opponents.start_rollout(done // 10, done, total)
             opponents.end_update(learner.mean_net, done + 10, total)
         copies.append(len(opponents.past.nets) - 1)
     assert copies == [20, 30]
@@ -416,9 +415,10 @@ def test_minibatches_of_one_row_do_not_diverge(tmp_path):
 
 
 def test_the_card_names_the_commit_of_the_code_that_learns(tmp_path, monkeypatch):
-    learner = Learner(small(tmp_path))
-    monkeypatch.setattr("experiments.training.learner.commit", lambda: "a later one")
-    assert checkpoint.notes(learner)["commit"] == commit()
+    with monkeypatch.context() as earlier:
+        earlier.setattr("experiments.training.learner.commit", lambda: "abcdef0")
+        learner = Learner(small(tmp_path))
+    assert checkpoint.notes(learner)["commit"] == "abcdef0"
 
 
 def test_a_rollout_of_opponents_alone_is_refused(tmp_path):
