@@ -104,8 +104,6 @@ class PUCTConfig:
         check_ranges(self, "a search")
         if self.net_visits > 1 and not self.rollout_weight:
             raise ValueError("net_visits above 1 needs a rollout_weight above 0: most leaves have only their rollout")
-        if self.rollout_depth != PUCTConfig.rollout_depth and not self.rollout_weight:
-            raise ValueError("rollout_depth has no effect here: it needs a rollout_weight above 0")
         if self.value and (not self.rollout_weight or self.rollout_depth < 0):
             raise ValueError(
                 "value has no effect here: it needs a rollout_weight above 0 and a rollout_depth of 0 or more"
@@ -437,6 +435,8 @@ def make(variant: Variant, spec: AgentSpec) -> PUCTAgent:
         FileNotFoundError: there is no such network.
     """
     config = read_settings(spec, PUCTConfig)
+    if "rollout_depth" in spec.settings and not config.rollout_weight:
+        raise ValueError("rollout_depth has no effect here: it needs a rollout_weight above 0")
     if not config.net:
         raise ValueError("puct needs the path of a network, as in puct:200,net=runs/first")
     return PUCTAgent(variant, load_player(Path(config.net), variant, config.device), config)
