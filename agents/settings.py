@@ -53,10 +53,10 @@ def check_ranges(settings: Any, owner: str) -> None:
     for name, (_, allowed) in field_types(type(settings)).items():
         value = getattr(settings, name)
         if allowed is not None and value not in allowed:
-            raise ValueError(f"{name} of {owner} must be {allowed}, not {number(value)}")
+            raise ValueError(f"{name} of {owner} must be {allowed}, not {number_text(value)}")
 
 
-def number(value: float) -> str:
+def number_text(value: float) -> str:
     """A number for an error text, however large it is."""
     if isinstance(value, int) and abs(value) >= 10**30:
         return "a number of more than 30 digits"

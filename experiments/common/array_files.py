@@ -45,9 +45,12 @@ def save_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     Raises:
         ValueError: one is too large for `load_arrays`.
     """
+    most = LARGEST - 2**16  # beside its header
     for name, array in arrays.items():
-        if array.nbytes > LARGEST - 2**16:  # with its header
-            raise ValueError(f"{one_line(path, 120)}: the array {name} would have {array.nbytes:,} bytes")
+        if array.nbytes > most:
+            raise ValueError(
+                f"{one_line(path, 120)}: array {name} has {array.nbytes:,} bytes, at most {most:,} are read"
+            )
     packed = BytesIO()
     np.savez_compressed(packed, allow_pickle=False, **arrays)
     write_atomically(path, packed.getvalue())

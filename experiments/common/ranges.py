@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from agents.settings import Range, field_types, number
+from agents.settings import Range, field_types, number_text
 from agents.settings import Share as Share
 
 Count = Annotated[int, Range(1, 10**7)]
@@ -31,4 +31,4 @@ def check_ranges(config: Any) -> None:
         value = getattr(config, name)
         for each in value if isinstance(value, tuple) else (value,):
             if allowed is not None and each is not None and each not in allowed:
-                raise ValueError(f"{flag(name)} must be {allowed}, not {number(each)}")
+                raise ValueError(f"{flag(name)} must be {allowed}, not {number_text(each)}")

@@ -174,7 +174,8 @@ def cooperative_part(ladder: Ladder, folder: Path) -> str | None:
     about = "Share of the games won with the agent in every seat, 95 % intervals."
     if any(parse_agent_spec(agent).cheats for agent in names):
         about += " *Cheating* sees all cards: what this search wins where nothing is hidden."
-    about = " ".join(each for each in (about, ladder.note) if each)
+    if ladder.note:
+        about += f" {ladder.note}"
     parts = [f"### {ladder.title}", about, table(head, [[names[agent], *cells] for agent, *cells in rows])]
     if ended := cooperative.endings(config, wins):
         parts += [

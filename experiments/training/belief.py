@@ -28,7 +28,7 @@ from experiments.common.array_files import load_arrays
 from experiments.common.cli import GameSpec, run_program
 from experiments.common.ranges import Count, check_ranges
 from experiments.common.tasks import WorkerSettings
-from experiments.training.supervised import FitSettings, Recorder, check_some, fit
+from experiments.training.supervised import FitSettings, Recorder, check_positions, fit
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.game_batch import GameBatch
@@ -194,7 +194,7 @@ def learn(config: Config, console: Console) -> Belief:
     files = gathered_positions.gather(play, tasks, DEALS, config.run, made, config.agents, config, console)
     learned = Positions([file for number, file in enumerate(files) if number % HELD_OUT])
     held_out = Positions(files[::HELD_OUT])
-    check_some(learned, held_out)
+    check_positions(learned, held_out)
 
     def likelihood(rows: torch.Tensor) -> torch.Tensor:
         return log_likelihood(net(learned.observations[rows]), learned.hands[rows], learned.unseen[rows]).mean()

@@ -20,7 +20,7 @@ from samurai_env.agent_api import Agent, decision_keys
 from samurai_env.core.game import Variant
 
 PAST = "past"  # spec of an opponent: the network as it was before
-PAST_SELVES = 20  # parts of a run, after each of which a copy is kept
+PAST_SELVES = 20  # that a run keeps, beside the first; more if it is made longer on the way
 
 
 @dataclass
@@ -145,7 +145,7 @@ class Opponents:
         """Draw the past self that plays in this rollout, before which `done` of the `total` of the run is over."""
         if self.past:
             self.past.draw(self.seed, number)
-        if self._part is None:  # a run that is resumed; its length by the clock may have passed into another part
+        if self._part is None:  # resumed in the part it was stopped in, or new: a first evaluation may have taken time
             self._part = done * PAST_SELVES // total if number else 0
 
     def decides(self, states: np.ndarray) -> np.ndarray:

@@ -64,7 +64,7 @@ class FitSettings:
     """Seed of games and learning."""
 
 
-def check_some(learned: Sized, held_out: Sized, flag: str = "--share") -> None:
+def check_positions(learned: Sized, held_out: Sized, flag: str = "--share") -> None:
     """Check that there are positions to learn from, and held out.
 
     Raises:

@@ -23,7 +23,7 @@ from experiments.common.tasks import WorkerSettings
 from experiments.training.leaf_value.games import DEALS, OwnTask, Task, play, play_own
 from experiments.training.leaf_value.lookahead import Settings
 from experiments.training.leaf_value.net import FORMS, Net, Positions, judged, log_likelihood, mean_log_likelihood
-from experiments.training.supervised import FitSettings, check_some, fit
+from experiments.training.supervised import FitSettings, check_positions, fit
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 
@@ -118,7 +118,7 @@ def learn_from_agents(
     files = gathered_positions.gather(play, tasks, DEALS, config.run, made, config.agents, config, console)
     learned = Positions([file for number, file in enumerate(files) if number % HELD_OUT])
     held_out = Positions(files[::HELD_OUT])
-    check_some(learned, held_out)
+    check_positions(learned, held_out)
     net = Net(variant, config.hidden, learned.features)
     found = fitted(net, config, learned, held_out, console)
     guessed = float(log_likelihood(held_out.guessed.clamp(min=1e-6).log(), held_out.won).mean())
@@ -168,7 +168,7 @@ def learn_from_own_games(net: Net, config: Config, variant: Variant, made: str, 
         learned = [*learned, [file for part, file in enumerate(files) if part % HELD_OUT]][-REMEMBERED:]
         held_out = Positions(files[::HELD_OUT])
         known = Positions([file for past in learned for file in past])
-        check_some(known, held_out, "--own-share")
+        check_positions(known, held_out, "--own-share")
         pace = FitSettings(1, config.minibatch_size, config.own_learning_rate, config.seed + number)
         found = fitted(net, pace, known, held_out, console)
         each = [load_arrays(file, {"returns": ("<f8", 1), "won": FORMS["won"]}) for file in files]

@@ -127,7 +127,7 @@ def apply_wound(child, seat):
 
 @jit
 def is_wound(state, seat, icon):
-    """Whether an icon wounds: what cannot be applied does, too ("Penalties")."""
+    """Whether an icon wounds: what cannot be applied does, too ("Step A, the penalty")."""
     if icon == DISCARD_DEFENDER:
         for symbol in range(len(SYMBOLS)):
             if state.left[seat, symbol] != NOTHING:
