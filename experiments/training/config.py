@@ -72,22 +72,6 @@ class Config(ActorSettings, EvaluationSettings, OpponentSettings, PPOSettings, N
         return command_line("experiments.train_ppo", replace(self, resume=False))
 
 
-def check_share(config: Config) -> None:
-    """Check in how many games opponents play.
-
-    Raises:
-        ValueError: names the flags.
-    """
-    if not config.opponents:
-        if config.opponent_share != Config.opponent_share:
-            raise ValueError(f"--opponent-share {config.opponent_share:g} has no effect without --opponents")
-    elif (games := round(config.opponent_share * config.num_envs)) < len(config.opponents):
-        raise ValueError(
-            f"--opponent-share {config.opponent_share:g} of --num-envs {config.num_envs} are {games} games, "
-            f"too few for {len(config.opponents)} --opponents"
-        )
-
-
 def check(config: Config) -> None:
     """Check all settings before anything is written.
 
@@ -102,8 +86,7 @@ def check(config: Config) -> None:
         raise ValueError(f"--precision must be float32 or bfloat16, not {config.precision}")
     variant = parse_variant(config.game)
     check_network(config, variant)
-    check_opponents(config, variant)
-    check_share(config)
+    check_opponents(config, config.num_envs, variant)
     check_evaluation(config, variant)
     check_actors(config)
     try:

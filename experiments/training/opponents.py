@@ -37,8 +37,8 @@ class OpponentSettings:
     """That share."""
 
 
-def check_opponents(settings: OpponentSettings, variant: Variant) -> None:
-    """Make each agent once.
+def check_opponents(settings: OpponentSettings, num_envs: int, variant: Variant) -> None:
+    """Make each agent once, and check that each opponent has a game of the `num_envs`.
 
     Raises:
         FileNotFoundError: a file that a spec names does not exist.
@@ -55,6 +55,14 @@ def check_opponents(settings: OpponentSettings, variant: Variant) -> None:
             raise ValueError(f"the opponent {PAST} takes no argument, not {spec!r}: one of all past selves is drawn")
         if spec != PAST:
             make_agent(spec, variant)
+    if not settings.opponents:
+        if settings.opponent_share != OpponentSettings.opponent_share:
+            raise ValueError(f"--opponent-share {settings.opponent_share:g} has no effect without --opponents")
+    elif (games := round(settings.opponent_share * num_envs)) < len(settings.opponents):
+        raise ValueError(
+            f"--opponent-share {settings.opponent_share:g} of --num-envs {num_envs} are {games} games, "
+            f"too few for {len(settings.opponents)} --opponents"
+        )
 
 
 def self_search(spec: str) -> PUCTConfig | None:
