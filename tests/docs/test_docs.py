@@ -33,6 +33,7 @@ PAGES = [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").rglob("*.md"))]
 TEXTS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"python -m ((?:experiments|samurai_env|docs|tests)[\w.]*)([^`\n#|]*)")
+SUBCOMMAND = re.compile(r"samurai-env ([a-z]+)([^`\n#|]*)")
 BLOCKS = [
     pytest.param(match[1], id=f"{name}-{number}")
     for name, text in TEXTS.items()
@@ -60,35 +61,38 @@ def test_the_readme_shows_four_short_examples() -> None:
 # --- Commands ---
 
 
-def help_of(module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    """What `python -m MODULE --help` prints; run here, since a process for each loads torch for seconds."""
+def help_of(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """What `python -m MODULE [COMMAND] --help` prints; run here, since a process for each loads torch for seconds."""
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(sys, "argv", [module, "--help"])
-    monkeypatch.delitem(sys.modules, module, raising=False)  # `run_module` warns of one that is loaded
+    monkeypatch.setattr(sys, "argv", [*words, "--help"])
+    monkeypatch.delitem(sys.modules, words[0], raising=False)  # `run_module` warns of one that is loaded
     with pytest.raises(SystemExit) as end:
-        run_module(module, run_name="__main__", alter_sys=True)
+        run_module(words[0], run_name="__main__", alter_sys=True)
     assert end.value.code in (0, None)
     return capsys.readouterr().out
 
 
 def commands() -> dict[str, set[str]]:
-    """The flags with which each module is called in the pages and the Makefile."""
+    """The flags with which modules, and commands of `samurai-env`, are called in the pages and the Makefile."""
     found: dict[str, set[str]] = {}
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("$(PY)", "python")
     for text in [*TEXTS.values(), makefile]:
-        for module, rest in COMMAND.findall(text.replace("\\\n", " ")):
-            found.setdefault(module, set()).update(re.findall(r"(?<!\S)--[a-z][a-z-]*", rest))
+        joined = text.replace("\\\n", " ")
+        called = COMMAND.findall(joined)
+        called += [(f"experiments.command.main {name}", rest) for name, rest in SUBCOMMAND.findall(joined)]
+        for words, rest in called:
+            found.setdefault(words, set()).update(re.findall(r"(?<!\S)--[a-z][a-z-]*", rest))
     return found
 
 
-@pytest.mark.parametrize("module", sorted(commands()))
+@pytest.mark.parametrize("words", sorted(commands()))
 def test_a_command_exists_and_has_the_flags_that_are_shown(
-    module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shown = help_of(module, monkeypatch, capsys)
+    shown = help_of(words.split(), monkeypatch, capsys)
     assert "usage" in shown.lower()
-    for flag in commands()[module]:
-        assert re.search(rf"(?<![\w-]){flag}(?![\w-])", shown), f"{module} has no {flag}"
+    for flag in commands()[words]:
+        assert re.search(rf"(?<![\w-]){flag}(?![\w-])", shown), f"{words} has no {flag}"
 
 
 def test_make_has_the_targets_that_are_shown() -> None:
