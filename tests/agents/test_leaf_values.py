@@ -270,6 +270,9 @@ def test_learning_from_own_games_in_a_cooperative_game_resumes(tmp_path, capsys)
     assert learn(config, Console(quiet=True)).read_bytes() == first
     with pytest.raises(ValueError, match="choose another --run"):
         learn(replace(config, trace=0.5), Console(quiet=True))
+    config = replace(config, run=tmp_path / "few", own_share=1e-6)
+    with pytest.raises(ValueError, match="0 positions to learn from, 0 held out: use a larger --own-share or more"):
+        learn(config, Console(quiet=True))
 
 
 def test_the_shipped_leaf_value_of_a_cooperative_game_knows_more_about_its_own_games() -> None:
