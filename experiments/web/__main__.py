@@ -64,18 +64,19 @@ def main(config: Config, console: Console | None = None) -> None:
     check_ranges(config)
     console = console or Console()
     if not config.agents:
-        raise ValueError("--agents names at least one agent")
+        raise ValueError("--agents must name at least one agent")
     for spec in config.agents:
         check_agent(spec)
     for folder in config.folders:
         if not folder.is_dir():
-            raise ValueError(f"--folders names folders of runs and tournaments; {shown(str(folder), 120)} is none")
+            raise ValueError(f"--folders: {shown(str(folder), 120)} is not a folder (of runs and tournaments)")
     check_address(config.host, config.port)
     config.store.parent.mkdir(parents=True, exist_ok=True)
     try:
         Store(config.store).close()
     except sqlite3.Error as error:
-        raise ValueError(f"--store {shown(str(config.store), 120)} cannot keep tables: {error}") from None
+        reason = "another server uses it; --store names another file" if "locked" in str(error) else error
+        raise ValueError(f"--store {shown(str(config.store), 120)} cannot keep tables: {reason}") from None
     hosts = LOCAL if config.host in LOCAL else ("*",)
     app = make_app(Settings(config.agents, config.store, config.processes, config.folders, hosts))
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(config.host, config.host)
@@ -108,7 +109,7 @@ def connections() -> int:
     if 0 <= soft < wanted:
         soft = wanted if hard < 0 else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return CONNECTIONS if soft < 0 else min(CONNECTIONS, soft - FILES)
+    return CONNECTIONS if soft < 0 else max(1, min(CONNECTIONS, soft - FILES))
 
 
 def check_address(host: str, port: int) -> None:

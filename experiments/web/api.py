@@ -236,10 +236,10 @@ class Api:
 
     async def hint(self, request: Request) -> Response:
         """The action of an agent in the seat's place; agents use only what the seat may know."""
-        table, seat = await self.door(request)
+        judge = self._judge(await read_json(request))
+        table, seat = await self.door(request)  # after the body, which may come slowly: others may move meanwhile
         if seat is None or table.position.over or table.position.seat != seat:
             raise Refused(409, "a hint is for the seat to move")
-        judge = self._judge(await read_json(request))
         position, count = table.positions[-1], len(table.actions)  # while the agent thinks, the seat may go on
         found = await self._judged(judge, position)
         told = {"actions": found["actions"]}  # nothing else, which may depend on what the seat does not know
@@ -266,12 +266,14 @@ class Api:
         position = table.positions[whole(body, "ply", 0, len(table.actions))]
         if position.over:
             values = [float(value) for value in position.returns()]
-            told = {"values": values, "chances": chances_of(position, values), "actions": [], "line": []}
+            told = {"chances": chances_of(position, values), "actions": [], "line": []}
             return JSONResponse({"seat": position.seat, **told})
         found = await self._judged(self._judge(body), position)
-        chances = None if found["values"] is None else chances_of(position, found["values"])
         found["line"] = line_of(position, found["line"])
-        return JSONResponse({"seat": position.seat, "chances": chances, **named(position, found)})
+        for judged in (found, *found["actions"]):
+            values = judged.pop("values")
+            judged["chances"] = None if values is None else chances_of(position, values)
+        return JSONResponse({"seat": position.seat, **named(position, found)})
 
     async def record(self, request: Request) -> Response:
         """The game record."""

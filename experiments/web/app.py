@@ -46,7 +46,7 @@ GETS = ("offers", "view", "record", "rules", "film", "picture", "position", "str
 
 
 class SecurityHeaders:
-    """Adds `HEADERS` to every answer, and keeps what a token opens out of caches."""
+    """Adds `HEADERS` to every answer of the application, and keeps what a token opens out of caches."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
@@ -56,7 +56,8 @@ class SecurityHeaders:
 
         async def with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
-                extra = {**HEADERS, "Cache-Control": "no-cache" if scope["path"].startswith("/static") else "no-store"}
+                files = scope["path"].startswith(("/static", "/fonts"))
+                extra = {**HEADERS, "Cache-Control": "no-cache" if files else "no-store"}
                 message["headers"] = [
                     *message["headers"],
                     *((name.lower().encode(), value.encode()) for name, value in extra.items()),
@@ -64,6 +65,14 @@ class SecurityHeaders:
             await send(message)
 
         await self.app(scope, receive, with_headers if scope["type"] == "http" else send)
+
+
+def from_own_page(request: Request) -> bool:
+    """Whether no other page sent a request; over plain http, browsers name the origin alone."""
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    if site is not None:
+        return site in ("none", "same-origin")
+    return origin is None or origin.partition("://")[2] == request.headers.get("host")
 
 
 def make_app(settings: Settings) -> Starlette:
@@ -80,7 +89,7 @@ def make_app(settings: Settings) -> Starlette:
 
     def call(name: str, changes: bool = False) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
-            if changes and request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            if changes and not from_own_page(request):
                 raise Refused(403, "only this server's own page may do that")  # not one that is open beside it
             return await getattr(request.app.state.api, name)(request)
 
@@ -99,8 +108,8 @@ def make_app(settings: Settings) -> Starlette:
     routes += [Route(f"/api/{name}", call(name)) for name in GETS]
     routes += [Mount("/static", StaticFiles(directory=STATIC)), Mount("/fonts", StaticFiles(directory=FONTS))]
     middleware = [
-        Middleware(TrustedHostMiddleware, allowed_hosts=list(settings.hosts)),
         Middleware(SecurityHeaders),
+        Middleware(TrustedHostMiddleware, allowed_hosts=list(settings.hosts)),
         Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
     ]
     return Starlette(routes=routes, middleware=middleware, exception_handlers={Refused: refuse}, lifespan=lifespan)

@@ -130,9 +130,8 @@ class Server:
         self.store.remove(table.name)
         for token in (*table.tokens, table.watch):
             self.doors.pop(token, None)
-        for task in (self.driving.pop(table.name, None),):
-            if task:
-                task.cancel()
+        if task := self.driving.pop(table.name, None):
+            task.cancel()
         del self.tables[table.name]
         self.changed.pop(table.name).set()
 

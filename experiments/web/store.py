@@ -17,15 +17,17 @@ CREATE TABLE IF NOT EXISTS decisions (
 class Store:
     """A SQLite file with what makes up a table: its head (JSON) and its decisions.
 
-    Each call is one transaction on disk. All may be called from any thread.
+    Each call is one transaction on disk. All may be called from any thread. Nobody else can use the file meanwhile.
 
     Raises:
-        sqlite3.Error: the file is no such file, or cannot be written.
+        sqlite3.Error: the file is no such file, cannot be written, or is in use.
     """
 
     def __init__(self, path: Path) -> None:
         self._lock = Lock()
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._connection = sqlite3.connect(path, timeout=1, isolation_level=None, check_same_thread=False)
+        # Of two servers with one file, neither would know what the other did.
+        self._connection.execute("PRAGMA locking_mode=EXCLUSIVE")
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")  # with WAL no process that dies loses a commit
         self._connection.execute("PRAGMA foreign_keys=ON")

@@ -359,6 +359,8 @@ def test_a_record_is_replayed_and_analysed(server, wide):
     assert int(cells[1]) > 1
     assert int(cells[3].rstrip("%")) + int(cells[4].rstrip("%")) in (99, 100, 101)
     wide.picture("analysis")
+    wide.run("document.getElementById('analyse').click()")  # again, when it is known
+    assert not wide.run("return document.getElementById('analyse').disabled")
     wide.run("document.getElementById('judge-greedy').click(); document.getElementById('judge-mcts:20').click()")
     wide.run("document.getElementById('analyse-game').click()")
     drop = wide.until("return document.querySelector('.drops button')?.textContent")

@@ -113,6 +113,9 @@ def test_other_pages_make_no_tables(server):
     for site, status in (("cross-site", 403), ("same-site", 403), ("same-origin", 400), ("none", 400)):
         headers = {"Content-Type": "text/plain", "Sec-Fetch-Site": site}
         assert server.raw("POST", "/api/records", "no record", headers)[0] == status
+    for origin, status in (("http://elsewhere.example", 403), ("null", 403), (server.address.rstrip("/"), 400)):
+        headers = {"Content-Type": "text/plain", "Origin": origin}  # all that a browser says over plain http
+        assert server.raw("POST", "/api/records", "no record", headers)[0] == status
     assert len(server.server.tables) == count
 
 

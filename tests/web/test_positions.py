@@ -165,6 +165,25 @@ def test_a_hint_is_about_the_position_in_which_it_was_asked_for(server, monkeypa
     assert len(table.actions) > count
 
 
+def test_a_hint_is_for_the_seat_that_is_to_move_when_all_of_the_request_has_come(server):
+    """Its body may be held back until the other seat, whose hand a hint would tell, is to move."""
+    tokens = server.new("samurai players=2", "person", "person")["seats"]
+    table, _ = server.server.doors[tokens[0]]
+    seat, body = table.position.seat, b'{"judge": "mcts:20"}'
+    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        head = f"POST /api/hint HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {tokens[seat]}\r\n"
+        head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        connection.sendall(head.encode() + body[:3])
+        server.call("view", tokens[seat])  # by now the server has read what has come
+        while table.position.seat == seat:
+            view = server.call("view", tokens[seat])
+            server.call("play", tokens[seat], {"action": view["legal"][0]["id"], "count": view["count"]})
+        connection.sendall(body[3:])
+        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 409 ")
+    assert b"a hint is for the seat to move" in answer
+
+
 def test_a_hint_tells_nothing_but_actions(server):
     token = server.new("samurai players=2", "person", "greedy")["seats"][0]
     for judge in ("greedy", "mcts:20"):

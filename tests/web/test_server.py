@@ -182,13 +182,14 @@ def test_a_record_is_replayed_and_analysed(server, record):
     assert not first["at_end"]
     assert first["returns"] is None
     found = server.call("analyse", token, {"ply": 4, "judge": "mcts:20"})
-    assert len(found["values"]) == 2
+    assert sum(found["chances"]) == pytest.approx(1)
     assert sum(entry["share"] for entry in found["actions"]) == pytest.approx(1)
     assert sum(entry["prior"] for entry in found["actions"]) == pytest.approx(1)
     visited = [entry for entry in found["actions"] if entry["visits"]]
     assert sum(entry["visits"] for entry in visited) == 20
-    assert all(sum(entry["values"]) == pytest.approx(0) for entry in visited)  # of both seats
-    assert server.call("analyse", token, {"ply": last["count"]})["values"] == last["returns"]
+    assert all(sum(entry["chances"]) == pytest.approx(1) for entry in visited)  # of both seats
+    ended = server.call("analyse", token, {"ply": last["count"]})["chances"]
+    assert ended == [(value + 1) / 2 for value in last["returns"]]
     made = server.call("branch", token, {"ply": 4, "players": ["person", "person"]})
     assert server.call("view", made["seats"][0])["count"] == 4
 
@@ -500,6 +501,16 @@ def test_an_address_in_use_is_said_before_one_is_announced():
         with pytest.raises(ValueError, match=f"port {port}: address already in use; --port"):
             check_address("127.0.0.1", port)
     check_address("127.0.0.1", 0)
+
+
+def test_a_store_has_one_server(tmp_path):
+    from experiments.web.__main__ import Config, main
+
+    store = Store(tmp_path / "tables.db")
+    with pytest.raises(ValueError, match=r"tables\.db' cannot keep tables: another server uses it; --store names"):
+        main(Config(store=tmp_path / "tables.db", port=8765, open=False))
+    store.close()
+    Store(tmp_path / "tables.db").close()
 
 
 def test_a_table_that_cannot_be_written_leaves_no_open_transaction(tmp_path):

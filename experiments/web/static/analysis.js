@@ -39,9 +39,10 @@ export function analysis(box, token, now, go, mark) {
     if (working) return;
     const asked = chosen();
     if (!asked.length) return tell("choose a judge");
+    const tasks = asked.flatMap((judge) => plies.filter((ply) => !of(judge).has(ply)).map((ply) => [judge, ply]));
+    if (!tasks.length) return finish(plies); // all is known already
     working = one.disabled = all.disabled = true;
     stop.hidden = progress.hidden = count.hidden = false;
-    const tasks = asked.flatMap((judge) => plies.filter((ply) => !of(judge).has(ply)).map((ply) => [judge, ply]));
     let done = 0;
     const report = () => {
       progress.value = done / tasks.length;
@@ -67,9 +68,12 @@ export function analysis(box, token, now, go, mark) {
     }
     working = one.disabled = all.disabled = false;
     stop.hidden = progress.hidden = count.hidden = true;
+    return finish(plies);
+  }
+
+  function finish(plies) {
     if (plies.length > 1) plot();
     list(now().shown.ply);
-    return undefined;
   }
 
   function halt() {
@@ -106,12 +110,10 @@ export function analysis(box, token, now, go, mark) {
       return box_;
     }
     if (entry.actions.every((action) => action.visits === null)) return box_; // its choice is its line
-    const seats = view.players.length;
     const columns = view.cooperative ? ["Chance"] : view.players.map((_, i) => `Seat ${i}`);
     const head = el("tr", {}, ...["Move", "Visits", "Prior", ...columns].map((name) => el("th", { scope: "col" }, name)));
-    const chance = (values, i) => percent(values && (view.cooperative ? values[i] : (values[i] * (seats - 1) + 1) / seats));
     const body = entry.actions.slice(0, 10).map((action) =>
-      el("tr", {}, el("td", {}, action.label), el("td", {}, el("meter", { min: 0, max: 1, value: action.share, "aria-label": "share of the visits" }), ` ${action.visits ?? "–"}`), el("td", {}, percent(action.prior)), ...columns.map((_, i) => el("td", {}, chance(action.values, i)))),
+      el("tr", {}, el("td", {}, action.label), el("td", {}, el("meter", { min: 0, max: 1, value: action.share, "aria-label": "share of the visits" }), ` ${action.visits ?? "–"}`), el("td", {}, percent(action.prior)), ...columns.map((_, i) => el("td", {}, percent(action.chances?.[i])))),
     );
     box_.append(el("table", {}, el("thead", {}, head), el("tbody", {}, ...body)));
     return box_;

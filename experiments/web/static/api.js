@@ -1,5 +1,7 @@
 // Requests to the server. A token opens one view of one table.
 
+import { keep, kept } from "./dom.js";
+
 export class Refused extends Error {
   constructor(status, reason) {
     super(reason);
@@ -31,16 +33,12 @@ export async function call(path, { token, body, text, signal } = {}) {
 const KEY = "tables";
 export function remembered() {
   try {
-    return JSON.parse(localStorage.getItem(KEY)) || [];
+    return JSON.parse(kept(KEY)) || [];
   } catch {
     return [];
   }
 }
 export function remember(entry) {
   const others = remembered().filter((old) => old.token !== entry.token);
-  try {
-    localStorage.setItem(KEY, JSON.stringify([entry, ...others].slice(0, 30)));
-  } catch {
-    // private windows have no memory
-  }
+  keep(KEY, JSON.stringify([entry, ...others].slice(0, 30)));
 }

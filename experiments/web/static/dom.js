@@ -11,6 +11,23 @@ export function el(name, attributes = {}, ...children) {
   return element;
 }
 
+// What this browser keeps; where storage is blocked, nothing.
+export function kept(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+export function keep(key, value) {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // private windows have no memory
+  }
+}
+
 export function say(words) {
   const news = document.getElementById("news");
   news.textContent = "";

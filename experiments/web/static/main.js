@@ -1,6 +1,7 @@
 // Which page is shown: #/ the lobby, #/open a record, #/t/TOKEN a table, #/set[/POSITION] a position to be set up,
 // #/p/POSITION a position to be analysed, #/results tournaments and training.
 
+import { keep, kept } from "./dom.js";
 import { acceptDrops, lobby, opener } from "./lobby.js";
 import { progress } from "./progress.js";
 import { position, setup } from "./setup.js";
@@ -32,14 +33,14 @@ function paint(dark) {
 }
 const system = matchMedia("(prefers-color-scheme: dark)");
 const follow = () => {
-  const kept = localStorage.getItem("theme");
-  paint(kept ? kept === "dark" : system.matches);
+  const chosen = kept("theme");
+  paint(chosen ? chosen === "dark" : system.matches);
 };
 follow();
 system.addEventListener("change", follow);
 theme.addEventListener("click", () => {
   const dark = document.documentElement.dataset.theme !== "dark";
-  localStorage.setItem("theme", dark ? "dark" : "light");
+  keep("theme", dark ? "dark" : "light");
   paint(dark);
 });
 
