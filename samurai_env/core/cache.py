@@ -9,6 +9,7 @@ The hash finds damage, not malice: whoever may write to the folder can run code.
 
 import gc
 import hashlib
+import inspect
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +23,7 @@ from numba.core.serialize import dumps
 from samurai_env.core.notices import notice
 
 HASH_SIZE = hashlib.sha256().digest_size
+INSTALLED = {"site-packages", "dist-packages"}  # folders of installed packages
 DURATION = "3 to 20 seconds"  # of the rules or the agents of a game, or of layers, on one idle core
 
 
@@ -136,7 +138,21 @@ class Cache(FunctionCache):
     def __init__(self, function: Callable[..., Any], stamp: Callable[[], str]) -> None:
         super().__init__(function)
         self._function = function
+        self._leave_installed_folders()
         self._cache_file = Entries(Path(self.cache_path), self._impl.filename_base, stamp())
+
+    def _leave_installed_folders(self) -> None:
+        """Go to the user's cache folder if the source is an installed package.
+
+        What pip does not know of stays there when it removes the package, and then passes for the package itself.
+        """
+        if Path(self.cache_path).name != "__pycache__" or not INSTALLED & set(Path(self.cache_path).parts):
+            return
+        [user_wide] = [kind for kind in self._impl._locator_classes if "UserWide" in kind.__name__]
+        locator = user_wide.from_function(self._function, inspect.getfile(self._function))
+        if locator is not None:  # it can be written to
+            self._impl._locator = locator
+            self._cache_path = locator.get_cache_path()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled code for a signature; None if it is to be compiled."""

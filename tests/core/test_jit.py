@@ -208,6 +208,15 @@ def test_a_read_only_installation_works_and_is_cached_in_the_home_folder(copy: C
     assert copy.run("tie") == ([[[0, 1], 0]], 0, 1)
 
 
+def test_an_installed_package_is_cached_in_the_home_folder_as_pip_would_leave_the_files(tmp_path: Path) -> None:
+    (tmp_path / "site-packages").mkdir()
+    copy = Copy(tmp_path / "site-packages")
+    assert copy.run("tie", "returns")[1:] == (0, 2)
+    assert copy.run("tie", "returns")[1:] == (2, 0)
+    assert list((copy.folder / "home").rglob("*.nbc"))
+    assert not list(copy.package.rglob("*.nbc"))
+
+
 def test_without_any_writable_folder_it_just_compiles(copy: Copy) -> None:
     copy.make_read_only()
     (copy.folder / "home").rmdir()
