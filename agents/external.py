@@ -21,9 +21,13 @@ class ExternalAgent:
         """Import and make it.
 
         Raises:
-            ValueError: there is no such module or name, or it makes no agent.
+            ValueError: there is no such module or name, it makes no agent, or settings without a colon before them.
         """
         name, _, argument = spec.partition(":")
+        if "," in name:
+            raise ValueError(
+                f"{shown(spec)}: settings of {shown(name.partition(',')[0])} are an argument after a colon"
+            )
         make = _find(name)
         if not callable(make):
             raise ValueError(f"there is no agent {shown(name)}: it cannot be called with a variant and an argument")
@@ -67,7 +71,8 @@ def _find(name: str) -> Callable[..., Any]:
         return getattr(importlib.import_module(module), attribute)
     except ModuleNotFoundError as error:
         if error.name and (module == error.name or module.startswith(f"{error.name}.")):
-            raise ValueError(f"there is no agent {shown(name)}: {one_line(error, 150)}") from error
+            hint = "; PYTHONPATH says where modules are looked for"
+            raise ValueError(f"there is no agent {shown(name)}: {one_line(error, 150)}{hint}") from error
         raise ValueError(f"module {shown(module)} could not be imported:\n{_traceback(error)}") from error
     except AttributeError as error:
         raise ValueError(f"there is no agent {shown(name)}: {one_line(error, 150)}") from error

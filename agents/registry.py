@@ -1,6 +1,5 @@
 """Agents by spec. A new agent is a line in `AGENTS`."""
 
-import difflib
 from importlib import import_module
 from typing import NamedTuple
 
@@ -9,7 +8,7 @@ from agents.old_names import current_spec
 from agents.spec import SHOWN, parse_agent_spec
 from samurai_env.agent_api import Agent
 from samurai_env.core.game import Variant
-from samurai_env.core.texts import one_line, shown
+from samurai_env.core.texts import did_you_mean, one_line, shown
 
 MAX_SPEC = 5000  # characters of a spec; most of it would be a path
 
@@ -68,8 +67,7 @@ def make_agent(spec: str, variant: Variant) -> Agent:
     if (now := current_spec(spec)) != spec:
         raise ValueError(f"{spec[:SHOWN]!r} is an old spelling; write {now[: 2 * SHOWN]!r}")
     if parsed.name not in AGENTS:
-        close = difflib.get_close_matches(parsed.name[:SHOWN], AGENTS, 1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        hint = did_you_mean(parsed.name, AGENTS)
         forms = ", ".join(entry.form for entry in AGENTS.values())
         raise ValueError(
             f"there is no agent {shown(parsed.name, 40)}{hint}; the agents are {forms}, or one of yours: module.Name"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from agents.settings import field_types
-from samurai_env.core.texts import shown
+from samurai_env.core.texts import did_you_mean, shown
 
 Settings = TypeVar("Settings")
 _NEXT_SETTING = re.compile(r",(?=\w+=)")
@@ -116,8 +116,9 @@ def read_settings(spec: AgentSpec, settings: type[Settings], **defaults: Any) ->
         values[first] = int(spec.argument)
     for key, text in spec.settings.items():
         if key not in types or key == first:
-            known = ", ".join(name for name in types if name != first)
-            raise ValueError(f"{spec.name} has no setting {key[:SHOWN]!r}; it has {known}")
+            known = [name for name in types if name != first]
+            hint = did_you_mean(key, known)
+            raise ValueError(f"{spec.name} has no setting {key[:SHOWN]!r}{hint}; it has {', '.join(known)}")
         kind = types[key][0]
         try:
             values[key] = kind(text)

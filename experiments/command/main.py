@@ -1,6 +1,5 @@
 """The command `samurai-env`: one door to the programs that play, measure and show games."""
 
-import difflib
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -8,7 +7,7 @@ from typing import NamedTuple
 
 import samurai_env
 from experiments.common.cli import run_program
-from samurai_env.core.texts import shown
+from samurai_env.core.texts import did_you_mean, shown
 
 NAME = "samurai-env"
 
@@ -55,8 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{NAME} {samurai_env.__version__}")
         return
     if name not in COMMANDS:
-        close = difflib.get_close_matches(name[:40], COMMANDS, 1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        hint = did_you_mean(name, COMMANDS)
         raise SystemExit(f"error: there is no command {shown(name, 40)}{hint}; the commands are {', '.join(COMMANDS)}")
     try:
         module = import_module(COMMANDS[name].module, __package__)

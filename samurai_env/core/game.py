@@ -15,7 +15,7 @@ import numpy as np
 from samurai_env.core.checks import checked_count, is_integer
 from samurai_env.core.encoding import Encoding, Graph
 from samurai_env.core.layout import Field, check_state, state_dtype
-from samurai_env.core.texts import shown
+from samurai_env.core.texts import did_you_mean, shown
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,10 @@ class Game:
             ValueError: the game has none.
         """
         if name not in self.options:
-            raise ValueError(f"{self.title} has no option {shown(name)}; its options are {', '.join(self.options)}")
+            hint = did_you_mean(name, [*self.options, "players", "preset"])
+            raise ValueError(
+                f"{self.title} has no option {shown(name)}{hint}; its options are {', '.join(self.options)}"
+            )
         return self.options[name]
 
     def label(self, option: str) -> str:
@@ -283,8 +286,9 @@ def find_game(name: str) -> Game:
     Raises:
         ValueError: no such game.
     """
-    if name not in _loaders:
-        raise ValueError(f"there is no game {shown(name)}; the games are {', '.join(_loaders)}")
+    if not isinstance(name, str) or name not in _loaders:
+        hint = did_you_mean(name, _loaders)
+        raise ValueError(f"there is no game {shown(name)}{hint}; the games are {', '.join(_loaders)}")
     return _loaders[name]()
 
 
@@ -355,7 +359,7 @@ class Variant:
         """
         if name is None:
             return next(iter(self.game.encodings))
-        if name not in self.game.encodings:
+        if not isinstance(name, str) or name not in self.game.encodings:
             known = ", ".join(self.game.encodings)
             raise ValueError(f"{self.game.title} has no encoding {shown(name)}; it has {known}")
         return name
@@ -390,6 +394,8 @@ class Variant:
         """
         if getattr(states, "dtype", None) != self.dtype:
             raise ValueError(f"{shown(states)} is no state of {self.spec}")
+        if not states.size:
+            return
         check_state(states, self.game.fields(self.num_players))
         seat = np.max(states["seat"])
         if seat >= self.num_players:  # the header's limits do not know the number of players

@@ -1,5 +1,6 @@
 """Values and foreign texts in error messages: one line, short, whatever they hold."""
 
+import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -35,6 +36,12 @@ def shown(value: Any, most: int = _MOST) -> str:
 def listed(values: Iterable[object], most: int = 160) -> str:
     """Values separated by commas, cut to at most `most` characters."""
     return one_line(", ".join(map(str, values)), most)
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """A hint to put behind an unknown name: " (did you mean 'greedy'?)", or nothing if no known one is close."""
+    close = difflib.get_close_matches(name[:40], list(known), 1) if isinstance(name, str) else []
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Helpers shared by the environments: arguments, options, seeds, the end of a game, pictures."""
 
-import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -12,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 from samurai_env.core.checks import checked_seed
 from samurai_env.core.game import Variant, find_game
 from samurai_env.core.rng import Seeds
-from samurai_env.core.texts import shown
+from samurai_env.core.texts import did_you_mean, shown
 from samurai_env.position import Position
 
 REWARDS = ("result", "shaped")
@@ -51,8 +50,7 @@ def check_keywords(environment: type, game: str, names: Iterable[str], entry: Ca
     options = [*found.options, *(["preset"] if found.presets else [])]
     for name in names:
         if name not in own and name not in options and name != "preset":
-            close = difflib.get_close_matches(name[:40], [*own, *options], 1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            hint = did_you_mean(name, [*own, *options])
             if name in getattr(environment, "CPU_ONLY", ()):
                 hint = " (which is for device='cpu')"
             raise TypeError(
@@ -119,7 +117,7 @@ def checked_reset_mask(options: Mapping[str, Any], num_envs: int, ready: bool) -
     if mask.shape != (num_envs,):
         raise ValueError(f"reset_mask must have shape ({num_envs},), not {mask.shape}")
     if not ready and not mask.all():
-        raise ResetNeeded("the first reset is of all games")
+        raise ResetNeeded("the first reset, or that after an interrupted call, must be of all games")
     return mask
 
 
@@ -137,8 +135,10 @@ def check_fit(states: np.ndarray, num_envs: int, variant: Variant) -> None:
     """
     if not isinstance(states, np.ndarray):
         raise TypeError(f"states must be a NumPy array of states, not {type(states).__name__}")
-    if states.shape != (num_envs,) or states.dtype != variant.dtype:
-        raise ValueError(f"states of shape {states.shape} of this kind do not fit {num_envs} games of {variant.spec}")
+    if states.dtype != variant.dtype:
+        raise ValueError(f"these are no states of {variant.spec}, but of another variant or something else")
+    if states.shape != (num_envs,):
+        raise ValueError(f"states must have shape ({num_envs},), one for each game, not {states.shape}")
 
 
 def check_render_mode(mode: str | None, modes: tuple[str, ...] = RENDER_MODES) -> None:

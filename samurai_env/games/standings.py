@@ -11,7 +11,7 @@ from samurai_env.core.jit import inlined
 # By kind: pieces taken, the lead in them over the best of the others, that one's lead over the next; the same of the
 # pieces expected at the end; the sign of that lead.
 TAKEN, LEAD, NEXT = 0, 3, 6
-EXPECTED, EXPECTED_LEAD, EXPECTED_NEXT, AHEAD = 9, 12, 15, 18
+EXPECTED, EXPECTED_LEAD, AHEAD = 9, 12, 18
 # In how many kinds a lead is expected; pieces taken and expected.
 LEADS, ALL_TAKEN, ALL_EXPECTED = 21, 22, 23
 # By class of open pieces: the expected share, those with the sole lead in influence by kind, those with a shared lead.

@@ -82,6 +82,7 @@ def test_wrong_number_of_players(players) -> None:
         ({"figure_setup": None}, "figure_setup of Samurai must be one of 'alternate', 'free', 'random', not None"),
         ({"hide_captures": 1}, "hide_captures of Samurai must be one of False, True, not 1"),
         ({"colour": "red"}, "Samurai has no option 'colour'; its options are edition, first_hand"),
+        ({"editon": "1998"}, r"Samurai has no option 'editon' \(did you mean 'edition'\?\); its options are edition"),
         ({"hide_captures": True}, "hide_captures is for 3 or 4 players"),
     ],
 )
