@@ -39,13 +39,16 @@ def register(name: str, deals: Deals | None = None) -> None:
 
     Args:
         name: name of a registered game.
-        deals: from a variant to all its initial states, equally likely (structured array); None draws a seed.
+        deals: from a variant to all its initial states, equally likely (structured array); None draws a seed. For games
+            of your own: those of the library are known once this module is imported.
 
     Raises:
-        ValueError: there is no such game.
+        ValueError: there is no such game, or one with `deals` is known already.
     """
     game = find_game(name)
     if name in pyspiel.registered_names():
+        if deals is not None:
+            raise ValueError(f"{name} is known to OpenSpiel already, so it cannot be given a list of deals")
         return
     kind = _game_type(game)
     # A class, not a closure: pyspiel drops its reference after the interpreter has gone, which only a class survives.
@@ -59,7 +62,13 @@ def load(variant: Variant) -> "SpielGame":
 
 
 def at_position(game: pyspiel.Game, position: Position) -> "SpielState":
-    """A state at a copy of a position, with no history: its seats have seen nothing before."""
+    """A state at a copy of a position, with no history: its seats have seen nothing before.
+
+    Raises:
+        ValueError: the position is of another variant.
+    """
+    if position.variant != game.variant:
+        raise ValueError(f"the position is of {position.variant.spec}, the game is {game.variant.spec}")
     state = game.new_initial_state()
     state.table.begin(position.clone())
     return state
@@ -96,7 +105,7 @@ class SpielGame(pyspiel.Game):
             num_distinct_actions=self.variant.num_actions,
             max_chance_outcomes=1 << BITS if self.deals is None else len(self.deals),
             num_players=self.variant.num_players,
-            min_utility=-1.0,
+            min_utility=0.0 if game.cooperative else -1.0 / (self.variant.num_players - 1),
             max_utility=1.0,
             utility_sum=None if game.cooperative else 0.0,
             max_game_length=self.variant.max_steps,

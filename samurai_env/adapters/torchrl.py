@@ -80,7 +80,8 @@ class TorchRLEnv(EnvBase):
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
         observed, rewards, terminated, truncated, info = self.envs.step(tensordict["action"].numpy())
         rewards = rewards[:, None] if self._one_learner else info["rewards"]
-        flags = {"terminated": terminated, "truncated": truncated, "done": terminated | truncated}
+        over = terminated | truncated  # a game that is cut off has its final returns: nothing is to be bootstrapped
+        flags = {"terminated": over, "truncated": np.zeros_like(over), "done": over}
         entries = self._entries(observed, info).set("reward", torch.tensor(rewards))
         return entries.update({name: torch.tensor(flag)[:, None] for name, flag in flags.items()})
 

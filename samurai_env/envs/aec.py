@@ -36,8 +36,8 @@ class GameAEC(AECEnv):
     Observations are `{"observation": int8 array, "action_mask": int8 (num_actions,)}`; the mask is all zero for
     an agent that is not to act. It also stands in `infos[agent]["action_mask"]` of the agent to act. At the end
     every agent's info has "returns" (float64, every seat's) and the game's further results. A game that
-    ends at its own limit of decisions is truncated, every other end is a termination. `action_space(agent).sample()`
-    draws a legal action for the agent to act, and `state()` stacks what each seat sees.
+    ends at its own limit of decisions is truncated, every other end a termination; an illegal action is both.
+    `action_space(agent).sample()` draws a legal action for the agent to act, and `state()` stacks what each seat sees.
 
     Args:
         game: name of the game.

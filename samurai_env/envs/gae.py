@@ -48,9 +48,10 @@ def gae_by_seat(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the advantages of the decisions of a rollout of `GameVectorEnv`.
 
-    The trajectory of a seat in a game are its own decisions: what follows one is that seat's next decision, whoever
-    acts between, with the rewards that the seat has got on the way. So each value is bootstrapped from a value of the
-    same seat, and a seat that does not make the last move gets its result (Schulman et al., 2016, for one agent).
+    The trajectory of a seat in a game consists of its own decisions: what follows one is that seat's next decision,
+    whoever acts between, with the rewards that the seat has got on the way. So each value is bootstrapped from a value
+    of the same seat, and a seat that does not make the last move gets its result (Schulman et al., 2016, for one
+    agent).
 
     Args:
         rewards: float (steps, games, seats): each step's `info["rewards"]`.
@@ -74,7 +75,7 @@ def gae_by_seat(
     rewards, values = _real("rewards", rewards), _real("values", values)
     gamma, gae_lambda = _share("gamma", gamma), _share("gae_lambda", gae_lambda)
     if rewards.ndim != 3:
-        raise ValueError(f"rewards have shape (steps, games, seats), not {rewards.shape}")
+        raise ValueError(f"rewards must have shape (steps, games, seats), not {rewards.shape}")
     steps, games, players = rewards.shape
     seats = checked_integers("seats", seats, (steps, games))
     if ((seats < 0) | (seats >= players)).any():
@@ -85,9 +86,9 @@ def gae_by_seat(
     shaped = {"dones": dones, "values": values, "ignored": ~counted}
     for name, array in shaped.items():
         if array.shape != (steps, games):
-            raise ValueError(f"{name} have shape {(steps, games)}, as the rewards say, not {array.shape}")
+            raise ValueError(f"{name} must have shape {(steps, games)} like the rewards, not {array.shape}")
     if next_value.shape != (games, players):
-        raise ValueError(f"next_values have shape {(games, players)}, as the rewards say, not {next_value.shape}")
+        raise ValueError(f"next_values must have shape {(games, players)} like the rewards, not {next_value.shape}")
     advantages = np.zeros((steps, games))
     next_advantage, gathered = np.zeros((games, players)), np.zeros((games, players))  # since each seat's next decision
     for t in reversed(range(steps)):

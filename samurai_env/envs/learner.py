@@ -39,13 +39,15 @@ def seating_of(seat: Any, players: int, games: int) -> tuple[int, np.ndarray]:
         games: the number of games.
 
     Returns:
-        FIXED, DRAWN or ROTATING, and the learners' seats, int8 (games,), 0 unless they are fixed.
+        FIXED, DRAWN or ROTATING, and the learners' seats, int8 (games,): fixed ones, or those before the first game.
 
     Raises:
         ValueError: none of these, or no such seat.
     """
     seats = np.zeros(games, np.int8)
     if isinstance(seat, str) and seat in _SEATINGS:
+        if _SEATINGS[seat] == ROTATING:
+            seats[:] = (np.arange(games) - 1) % players  # each game moves on by one
         return _SEATINGS[seat], seats
     if is_seat(seat, players):
         seats[:] = int(seat)
@@ -101,7 +103,7 @@ class LearnerVectorEnv(GameVectorEnv):
         IllegalActionError: from `step`, `reset` and `restore`: an opponent chose an illegal action; names it, its game
             and its seat.
         FileNotFoundError: an agent's spec names a file that is not there.
-        ModuleNotFoundError: an agent's spec, where the agents cannot be imported.
+        ImportError: an agent's spec, where the agents cannot be imported.
         TypeError: `num_envs` or `threads` is not an integer, or an unknown keyword.
         ValueError: an argument that is not possible; the text says what is.
     """
@@ -155,7 +157,8 @@ class LearnerVectorEnv(GameVectorEnv):
         self._stepper, self._keep_stepping = kernels.learner_step, kernels.keep_stepping
         self._batch = GameBatch(self.variant)
         self._players = players_of(self.variant, self.opponents)
-        self._asked = list(dict.fromkeys(player for player in self._players if player.compiled is None))
+        asked = [player for player in self._players if player.compiled is None]
+        self._asked = list({id(player): player for player in asked}.values())  # a callable may have no hash
         kinds = [ASKED if player.compiled is None else COMPILED_KINDS[player.compiled] for player in self._players]
         self._kinds = np.array(kinds, np.int8)
 
@@ -224,9 +227,9 @@ class LearnerVectorEnv(GameVectorEnv):
         """Ask opponents outside of compiled code until no game waits for one; how many games have ended."""
         count = 0
         while self._asked and len(rows := self._waiting.nonzero()[0]):
-            players = [self._asked.index(self._players[distance - 1]) for distance in self._waiting[rows]]
-            for number, player in enumerate(self._asked):
-                chosen = rows[np.equal(players, number)]
+            players = [id(self._players[distance - 1]) for distance in self._waiting[rows]]
+            for player in self._asked:
+                chosen = rows[np.equal(players, id(player))]
                 if len(chosen):
                     self._actions[chosen] = self._ask(player, chosen)
             count += self._step_waiting()

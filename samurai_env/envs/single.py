@@ -148,6 +148,7 @@ class GameEnv(gymnasium.Env):
             ValueError: `seed` is out of range, both are given, or the position is of another variant or its game over
                 before the learner decides.
         """
+        before = self.__dict__.copy()
         position = starting_position(self.variant, self._seeds, seed, options)
         super().reset(seed=None if seed is None else position.seed)
         self._position = position
@@ -161,7 +162,8 @@ class GameEnv(gymnasium.Env):
             self.seat = self.position.seat
         self._play_others()
         if position.over and options and options.get("position") is not None:
-            raise ValueError(f"the game of options['position'] is over before seat {self.seat} decides")
+            seat, self.__dict__ = self.seat, before  # the game that was played goes on
+            raise ValueError(f"the game of options['position'] is over before seat {seat} decides")
         self._potential = self.position.potential()
         if self.render_mode == "human":
             self.render()
@@ -175,7 +177,8 @@ class GameEnv(gymnasium.Env):
                 `illegal_action="raise"`; nothing has changed. Or an opponent's action is illegal: the text names it
                 and its seat, which is to move.
             ResetNeeded: before the first reset, or after a call that ended while an opponent was to move.
-            TypeError: the action, or that of an opponent, is not an integer.
+            TypeError: the action, or that of an opponent that is a callable, is not an integer.
+            ValueError: an agent's actions are not an array of integers (1,).
         """
         actor, action = self.seat, checked_integer("an action", action)
         if self._forfeited:

@@ -98,7 +98,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         reward: "result": the returns at the end, 0 before; "shaped": plus the change of the game's `potential`.
         autoreset_mode: a Gymnasium `AutoresetMode` or its value as text ("SameStep", ...).
         threads: number of threads that share the games, at most 256 and no more than there are games (default 1; more
-            pay off from about 1,000 games).
+            pay from some hundred games on, on idle cores).
         observation: "dict" as above; "box": the observations alone, for learners that refuse dicts. The masks are then
             in `info["action_mask"]` and `action_masks()`.
         copy: give away copies of all arrays.
@@ -272,6 +272,8 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
             given = checked_options(options)
             rows = self._chosen(given)
             named, seeds = checked_seeds(seed, self.num_envs)
+            if named[0]:
+                super().reset(seed=int(seeds[0]))  # `np_random`
             self._settle()
             self._ready = False  # until done: Ctrl-C may leave some games reset and others not
             self._done[rows] = False
@@ -395,7 +397,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         """Refuse a call between two games, or after `close`."""
         if not self._ready:
             self._check_open()
-            raise ResetNeeded("call reset() first")
+            raise ResetNeeded("call reset() of all games first (again if a call was interrupted), or restore()")
 
     def _take(self, actions: np.ndarray) -> None:
         """Copy the actions to where compiled code reads them; raises as `step`."""

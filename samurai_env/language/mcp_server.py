@@ -28,11 +28,11 @@ def agent_player(spec: str) -> Chooser:
 
     Raises:
         OSError: the spec names a file that does not exist.
-        ValueError: the package `agents` is not there, or no game has an agent of this spec.
+        ValueError: the agents cannot be imported, or no game has an agent of this spec.
     """
     try:
         make_agent = import_module("samurai_env.agents").make_agent
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         raise ValueError(f"opponent {spec!r} needs the package agents: {error}") from None
     made: dict[Variant, Agent] = {}
     wrong: Exception | None = None

@@ -63,6 +63,22 @@ def test_an_impossible_parameter_is_named() -> None:
         pyspiel.load_game("samurai(edition=1066)")
 
 
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match="samurai is known to OpenSpiel already, so it cannot be given a list of deals"
+    ):
+        open_spiel.register("samurai", all_deals)
+    game, other = open_spiel.load(make_variant("samurai", 2)), Position(make_variant("samurai", 3), 1)
+    with pytest.raises(ValueError, match=r"the position is of samurai players=3 .*, the game is samurai players=2"):
+        open_spiel.at_position(game, other)
+
+
+def test_utilities_have_tight_bounds() -> None:
+    bounds = [("samurai", 2, -1.0), ("samurai", 3, -0.5), ("samurai_card", 4, -1 / 3), ("samurai_spirit", 4, 0.0)]
+    for name, players, least in bounds:
+        assert open_spiel.load(make_variant(name, players)).min_utility() == pytest.approx(least)
+
+
 @pytest.mark.parametrize("variant", [*some_variants(), *RARE], ids=label)
 def test_its_own_test(variant) -> None:
     pyspiel.random_sim_test(load(variant), 1, True, False)

@@ -135,7 +135,7 @@ def test_states_go_to_the_host_and_back() -> None:
     mine = env._observed()
     for name in seen:
         assert np.array_equal(seen[name].copy_to_host(), mine[name].copy_to_host())
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(ValueError, match="states must have shape"):
         other.restore(states[:2])
 
 

@@ -87,16 +87,16 @@ def test_wrong_shapes() -> None:
     right = [np.zeros((5, 3, 2)), np.zeros((5, 3), bool), np.zeros((5, 3), int), np.zeros((5, 3)), np.zeros((3, 2))]
     gae_by_seat(*right)
     for place, wrong, message in (
-        (0, np.zeros((5, 3)), r"rewards have shape \(steps, games, seats\), not \(5, 3\)"),
-        (1, np.zeros(5, bool), r"dones have shape \(5, 3\), as the rewards say, not \(5,\)"),
+        (0, np.zeros((5, 3)), r"rewards must have shape \(steps, games, seats\), not \(5, 3\)"),
+        (1, np.zeros(5, bool), r"dones must have shape \(5, 3\) like the rewards, not \(5,\)"),
         (2, np.full((5, 3), 2), "seats must be 0 to 1, not 2 to 2"),
         (2, np.zeros((5, 3)), "seats must be integers of shape"),
-        (3, np.zeros((5, 3, 2)), r"values have shape \(5, 3\), as the rewards say"),
+        (3, np.zeros((5, 3, 2)), r"values must have shape \(5, 3\) like the rewards"),
         (0, [[1], [1, 2]], "rewards are no array: "),
         (3, 10**400, "values must be real numbers, not a number of 1,329 bits"),
         (3, np.zeros((5, 3), complex), "values must be real numbers"),
         (4, None, "next_values must be real numbers, not None"),
-        (4, np.zeros(3), r"next_values have shape \(3, 2\), as the rewards say, not \(3,\)"),
+        (4, np.zeros(3), r"next_values must have shape \(3, 2\) like the rewards, not \(3,\)"),
     ):
         with pytest.raises(ValueError, match=message):
             gae_by_seat(*right[:place], wrong, *right[place + 1 :])

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import dataclass
 
 import gymnasium
 import numpy as np
@@ -127,6 +128,8 @@ def test_seats(variant) -> None:
         seats = env.reset(seed=1)[1]["seat"].copy()
         assert seats.tolist() == [0, 1, 0, 1, 0]
         assert env.reset()[1]["seat"].tolist() == [1, 0, 1, 0, 1]
+    unseeded = make(variant, 5, seat="rotate", opponents="random", autoreset_mode="SameStep")
+    assert [unseeded.reset()[1]["seat"].tolist() for _ in range(2)] == [[0, 1, 0, 1, 0], [1, 0, 1, 0, 1]]
     found = np.zeros(5, int)
     while not found.all():
         before = env._learners.copy()
@@ -235,3 +238,18 @@ def test_opponents_errors_name_seat_and_agent(variant) -> None:
 def test_wrong_arguments(variant, arguments, message) -> None:
     with pytest.raises(ValueError, match=message):
         make(variant, 3, **arguments)
+
+
+def test_opponents_that_have_no_hash_are_asked() -> None:
+    @dataclass
+    class FirstLegal:
+        offset: int = 0
+
+        def __call__(self, seen):
+            return seen["action_mask"].argmax(1)
+
+    env = LearnerVectorEnv("samurai", 3, 4, opponents=FirstLegal())
+    env.reset(seed=1)
+    assert len(env._asked) == 1
+    for _ in range(20):
+        env.step(env.action_space.sample())

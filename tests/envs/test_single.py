@@ -327,8 +327,13 @@ def test_reset_to_a_position_continues_from_it(variant) -> None:
 def test_reset_refuses_a_position_that_does_not_fit(variant) -> None:
     env = make(variant, seat="all")
     play(env, 1)
+    one = make(variant)
+    halfway(one)
+    before = one.position.hash(), one.seat
     with pytest.raises(ValueError, match=r"^the game of options\['position'\] is over before seat \d decides$"):
-        make(variant).reset(options={"position": env.position})
+        one.reset(options={"position": env.position})
+    assert (one.position.hash(), one.seat) == before  # that game goes on
+    one.step(one.action_space.sample())
     other = next(v for v in all_variants(variant.game) if v != variant)
     with pytest.raises(ValueError, match=r"the position is of .* this environment of"):
         env.reset(options={"position": Position(other, 0)})

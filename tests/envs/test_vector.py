@@ -475,7 +475,7 @@ def test_reset_mask(variant) -> None:
 @smallest
 def test_bad_reset_masks(variant) -> None:
     env = make(variant, 4)
-    with pytest.raises(ResetNeeded, match="the first reset is of all games"):
+    with pytest.raises(ResetNeeded, match="the first reset, or that after an interrupted call, must be of all games"):
         env.reset(options={"reset_mask": np.array([True, True, True, False])})
     env.reset(seed=1, options={"reset_mask": np.ones(4, bool)})
     before = env.states.copy()
@@ -631,9 +631,9 @@ def test_restore_refuses_what_does_not_fit(variant) -> None:
     env = make(variant, 3)
     advance(env, 5)
     before = env.states.copy()
-    with pytest.raises(ValueError, match=r"states of shape \(2,\) of this kind do not fit 3 games"):
+    with pytest.raises(ValueError, match=r"states must have shape \(3,\), one for each game, not \(2,\)"):
         env.restore(before[:2])
-    with pytest.raises(ValueError, match="of this kind do not fit"):
+    with pytest.raises(ValueError, match="these are no states of"):
         env.restore(before.view(np.uint8))
     damaged = before.copy()
     damaged["over"][1] = 7

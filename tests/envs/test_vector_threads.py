@@ -243,7 +243,7 @@ def test_what_is_no_record_or_seed(variant) -> None:
     before = env.states.copy()
     with pytest.raises(TypeError, match=r"^states must be a NumPy array of states, not list$"):
         env.restore(before.tolist())
-    with pytest.raises(ValueError, match=r"^states of shape \(3, 1\) of this kind do not fit 3 games"):
+    with pytest.raises(ValueError, match=r"^states must have shape \(3,\), one for each game, not \(3, 1\)"):
         env.restore(before.reshape(3, 1))
     for seed in (b"abc", "abc", np.array(2.5), 2.5):
         with pytest.raises(TypeError, match=r"^a seed must be an integer, not"):

@@ -44,7 +44,7 @@ def parse_move(before: np.void, text: str) -> list[int]:
     """The action ids of a move written by `format_move`; legality is not looked at.
 
     Raises:
-        ValueError: a word that names no action; the text says which.
+        ValueError: a word that names no action (the text says which), or no word at all.
     """
     ids = {name: i for i, name in enumerate(names(int(before["players"]))[:PLAYER0])}
     ids |= {name: PLAYER0 + i for i, name in enumerate(_samurai_from(before, int(before["seat"])))}

@@ -107,7 +107,13 @@ class CardsOption(Option):
 
 
 def card_list(name: str) -> CardList:
-    """The list of that name."""
+    """The list of that name.
+
+    Raises:
+        ValueError: none was loaded here, as in another process than the one that has loaded it.
+    """
+    if name not in _lists:
+        raise ValueError(f"the card list {shown(name)} is not loaded in this process: call load_cards first")
     return _lists[name]
 
 
