@@ -5,7 +5,7 @@
     samurai-env replay game.txt --gif game.gif
 
 Without --move it lists all moves. Records are written by `samurai-env watch --record FILE` and by `save FILE` in
-`samurai-env play`. The seed gives all hidden information away: positions show all hands unless --seat is given.
+`samurai-env play`. All hands, secret moves and the seed, which gives everything away, are shown unless --seat is given.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Config:
     boards: bool = False
     """Show the position after every move."""
     seat: int | None = None
-    """Show what this seat sees; everything if not given."""
+    """Show what this seat sees, or has seen at the end of the game; everything if not given."""
     html: Path | None = None
     """Write a page to this file that steps through the game; it needs nothing else and shows everything."""
     gif: Path | None = None
@@ -64,11 +64,13 @@ def find_move(record: GameRecord, number: int) -> tuple[Position, list[int]]:
 
 
 def check_seat(config: Config, record: GameRecord) -> None:
-    """Refuse a seat that the game has not.
+    """Refuse a seat that the game does not have, or that a file which shows everything has no use for.
 
     Raises:
         ValueError: names it.
     """
+    if config.seat is not None and (config.html or config.gif):
+        raise ValueError("--seat has no effect on --html and --gif, which show everything")
     if config.seat is not None and not 0 <= config.seat < record.variant.num_players:
         raise ValueError(f"--seat must be a number from 0 to {record.variant.num_players - 1}, not {config.seat}")
 
@@ -91,6 +93,12 @@ def main(config: Config, console: Console | None = None) -> None:
             console.print(f"{path}: {len(record.actions)} decisions", markup=False, highlight=False)
         return
     game = record.variant.game
+    hides = config.seat is not None and not record.over
+
+    def told(before: Position, actions: list[int]) -> str:
+        if hides and before.seat != config.seat and game.secret(before.state):
+            return "a move that this seat does not see"
+        return game.format_move(before.state, actions)
 
     def show(position: Position) -> None:
         console.print(game.text(position.state, config.seat), markup=False, highlight=False)
@@ -98,15 +106,15 @@ def main(config: Config, console: Console | None = None) -> None:
     if config.move is not None:
         before, actions = find_move(record, config.move)
         show(before)
-        text = game.format_move(before.state, actions) if actions else "not made yet"
+        text = told(before, actions) if actions else "not made yet"
         console.print(f"{config.move}. seat {before.seat}: {text}", markup=False, highlight=False)
         return
-    console.print(f"{record.variant.spec}, seed {record.seed}", markup=False, highlight=False)
+    seed = "" if hides else f", seed {record.seed}"
+    console.print(f"{record.variant.spec}{seed}", markup=False, highlight=False)
     for name, value in record.tags.items():
         console.print(f"{name}: {value}", markup=False, highlight=False)
     for number, (before, actions) in enumerate(moves(record), 1):
-        text = game.format_move(before.state, actions)
-        console.print(f"{number}. seat {before.seat}: {text}", markup=False, highlight=False)
+        console.print(f"{number}. seat {before.seat}: {told(before, actions)}", markup=False, highlight=False)
         if config.boards:
             after = before.clone()
             for action in actions:

@@ -55,3 +55,20 @@ def test_a_game_is_written_as_a_moving_picture(tmp_path):
     assert "4 decisions" in out.getvalue()
     with image.open(tmp_path / "game.gif") as film:
         assert film.n_frames == len(list(record.steps()))
+
+
+def test_a_seat_sees_no_secret_moves_of_others_until_the_game_is_over(tmp_path):
+    """Each chooses a first hand in secret; the seed would tell it, too."""
+    variant = make_variant("samurai", 2)
+    whole = GameRecord.play(variant, 5, lambda position: position.legal_actions()[0])
+    for record, hidden in ((GameRecord.from_actions(variant, 5, whole.actions[:12]), True), (whole, False)):
+        (tmp_path / "game.txt").write_text(record.to_text(), encoding="utf-8")
+        out = StringIO()
+        replay.main(replay.Config(tmp_path / "game.txt", seat=1), Console(file=out, width=300))
+        lines = out.getvalue().splitlines()
+        assert ("seed 5" in lines[0]) != hidden
+        others = [line for line in lines if " seat 0: " in line]
+        assert ("a move that this seat does not see" in others[0]) == hidden
+        assert not any("does not see" in line for line in lines if " seat 1: " in line)
+    with pytest.raises(ValueError, match="--seat has no effect on --html and --gif"):
+        replay.main(replay.Config(tmp_path / "game.txt", seat=1, html=tmp_path / "game.html"))
