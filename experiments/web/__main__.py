@@ -59,7 +59,7 @@ def main(config: Config, console: Console | None = None) -> None:
         from experiments.web.store import Store
     except ModuleNotFoundError as error:
         raise ValueError(
-            f"the page needs {error.name}: pip install starlette uvicorn markdown-it-py aggdraw pillow"
+            f"the page needs {error.name}, of the extra web: pip install -e '.[web]' in a clone (docs: Install)"
         ) from None
     check_ranges(config)
     console = console or Console()
