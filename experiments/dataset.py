@@ -98,7 +98,9 @@ def prepare(config: Config) -> Manifest:
                 "choose another --output"
             )
     if config.games < manifest.games:
-        raise ValueError(f"the dataset in {one_line(config.output, 80)} has {manifest.games:,} games: give --games so")
+        raise ValueError(
+            f"the dataset in {one_line(config.output, 80)} has {manifest.games:,} games: give as many --games or more"
+        )
     manifest.games = config.games
     return manifest
 
@@ -211,9 +213,9 @@ def main(config: Config) -> None:
     console = Console()
     if config.verify:
         verify(config, console)
-    elif config.minari:
+    if config.minari:
         export(config, console)
-    else:
+    if not (config.verify or config.minari):
         make(config, console)
 
 

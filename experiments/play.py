@@ -37,7 +37,7 @@ def ask(console: Console, position: Position, record: GameRecord) -> list[int] |
     """The actions a person types for the seat to move; None to leave."""
     while True:
         text = console.input(f"[bold]seat {position.seat}[/bold] move (? for help): ").strip()
-        if text in ("quit", "exit"):
+        if text in ("q", "quit", "exit"):
             return None
         if text in ("?", "help"):
             console.print("legal: " + ", ".join(legal_words(position)), markup=False, highlight=False)

@@ -34,7 +34,7 @@ def read(path: Path, form: type[T]) -> T:
         form: its form, an `Origin` with more.
 
     Raises:
-        ValueError: it is damaged, or its variant is none.
+        ValueError: it is damaged, or there is no such variant.
     """
     found = read_json(path, form)
     try:

@@ -42,7 +42,9 @@ class Figure:
             ValueError: a rate or time of zero, below it, or absurdly large.
         """
         if not all(SMALLEST <= value <= LARGEST for value in (self.median, self.low, self.high)):
-            raise ValueError(f"measured are {SMALLEST} to {LARGEST}, not {self.low}, {self.median} or {self.high}")
+            raise ValueError(
+                f"a figure must be from {SMALLEST} to {LARGEST}, not {self.low}, {self.median} or {self.high}"
+            )
 
 
 def used_by_others() -> float:

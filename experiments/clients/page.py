@@ -12,16 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from experiments.common.markdown import refresh, table
-from experiments.common.provenance import ROOT
+from experiments.common.provenance import RESULTS, ROOT
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import duration, standings
 from samurai_env.core.game import find_game
 from samurai_env.core.variant_spec import parse_variant
-from samurai_env.files.atomic_write import write_atomically
 
 PAGE, LANGUAGE = "docs/guides/clients.md", "docs/guides/language.md"
 FOLDER = ROOT / "experiments" / "clients"
-RESULTS = ROOT / "experiments" / "results"
 GREEDY = "greedy"
 LEARNERS = {
     "sb3": "Stable-Baselines3",
@@ -47,9 +45,14 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 
 def add_row(path: Path, row: Mapping[str, Any]) -> None:
-    """Add a row to a file of JSON lines."""
-    rows = [*rows_of(path), row]
-    write_atomically(path, "".join(json.dumps(row) + "\n" for row in rows))
+    """Add a row to a file of JSON lines, as one write at its end, so that programs side by side lose nothing.
+
+    Raises:
+        ValueError: the file is damaged.
+    """
+    rows_of(path)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
 
 
 def reached() -> str:

@@ -66,7 +66,7 @@ def listed(prompt: str) -> list[str]:
 
 
 def players_of(game: str, number: int) -> int:
-    """The numbers of players take turns; one alone plays no Samurai Spirit against others, so two at least."""
+    """The number of players of a game: those allowed, from two on, take turns."""
     several = [n for n in find_game(game).players if n > 1]
     return several[number % len(several)]
 

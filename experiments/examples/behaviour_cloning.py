@@ -57,7 +57,7 @@ class Config:
     minibatch_size: Count = 256
     """Decisions in a gradient step."""
     learning_rate: Annotated[float, Range(1e-6, 1e6)] = 2e-3
-    """AdamW's step size at the start; it falls to nothing."""
+    """AdamW's largest step size, reached after 50,000 decisions; then it falls to nothing."""
     vf_coef: Annotated[float, Range(0, 1e6)] = 0.1
     """Weight of the loss of the values."""
     seed: Seed = 1
@@ -149,6 +149,7 @@ def main(config: Config) -> PolicyValueNet:
     interrupt = Interrupt()
     net, steps = train(config, dataset, console, interrupt)
     minutes = round((time.perf_counter() - started) / 60, 1)
+    save_network(net, config.run / "model.safetensors", {"steps": steps})  # kept if what follows is stopped
     agreement = accuracy(net, dataset)
     agents = [NetworkAgent(dataset.variant, net), other]
     share = estimate(one_against_others(dataset.variant, agents, 0, config.eval_deals))

@@ -69,7 +69,7 @@ class Args:
     hidden: int = 256
     """units of each of the two hidden layers"""
     eval_games: int = 512
-    """games against the opponents before, while and after learning; ten evaluations"""
+    """games of an evaluation: one before learning and ten more, against the opponents ("self": against random)"""
 
 
 class Agent(nn.Module):
@@ -128,6 +128,8 @@ def train(
         left: what is left of the run, from 1 to 0, after so many decisions; by `args.total_timesteps` if None.
         saved: called when the state has been written.
     """
+    if args.state:
+        args.state.parent.mkdir(parents=True, exist_ok=True)  # before anything is learned
     random.seed(args.seed)
     np.random.seed(args.seed)
     torch.manual_seed(args.seed)

@@ -268,7 +268,7 @@ def test_measurements_that_nobody_can_have_made(tmp_path, median) -> None:
     found = json.loads((RESULTS / "peers.json").read_text())
     found["rows"][-1]["figure"]["median"] = median
     (tmp_path / "peers.json").write_text(json.dumps(found))
-    with pytest.raises(ValueError, match=r"peers.json is damaged: measured are 1e-12 to .* - at `\$\.rows"):
+    with pytest.raises(ValueError, match=r"peers.json is damaged: a figure must be from 1e-12 to .* - at `\$\.rows"):
         pages(tmp_path)
 
 
