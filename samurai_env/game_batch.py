@@ -15,7 +15,7 @@ import numpy as np
 
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.checks import checked_array, checked_buffer, checked_count, checked_games, checked_integers
-from samurai_env.core.game import Variant
+from samurai_env.core.game import Variant, checked_variant
 from samurai_env.position import IllegalActionError, Position
 
 
@@ -27,10 +27,13 @@ class GameBatch:
 
     Args:
         variant: the game, number of players and options.
+
+    Raises:
+        TypeError: `variant` is no `Variant`.
     """
 
     def __init__(self, variant: Variant) -> None:
-        self.variant = variant
+        self.variant = checked_variant(variant)
         self._kernels = batch_kernels(variant.game)
 
     def _new_words(self) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from samurai_env.core.batch import batch_kernels
 from samurai_env.core.checks import checked_buffer, checked_integer, checked_seat, checked_seed
-from samurai_env.core.game import Variant
+from samurai_env.core.game import Variant, checked_variant
 from samurai_env.core.texts import shown
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.state_dict import to_dict
@@ -33,8 +33,8 @@ class Position:
     """
 
     def __init__(self, variant: Variant, seed: int = 0) -> None:
-        """Start the game of `seed` (0 to 2**63 - 1); raises as `reset`."""
-        self.variant = variant
+        """Start the game of `seed` (0 to 2**63 - 1); raises as `reset`, and TypeError if `variant` is none."""
+        self.variant = checked_variant(variant)
         self.states = variant.new(1)
         self._words = np.zeros(variant.num_words, np.uint64)
         self.reset(seed)

@@ -143,7 +143,7 @@ def check_weights(path: Path, data: bytes, sha256: str | None, wanted: dict[str,
     """
     try:
         if sha256 not in (None, hashlib.sha256(data).hexdigest()):
-            raise ValueError("its checksum is another")
+            raise ValueError("its checksum is another, as if a save had been stopped between the two files")
         found = tensor_shapes(data)
         if other := [name for name in sorted(wanted.keys() | found) if wanted.get(name) != found.get(name)]:
             here, there = found.get(other[0], "missing"), wanted.get(other[0], "not wanted")

@@ -1,4 +1,4 @@
-"""Proximal policy optimisation in one file, in the manner of CleanRL, for one learner on the fast form.
+"""Proximal policy optimisation in one file, in the manner of CleanRL, for one learner in each of many games.
 
     python -m experiments.examples.ppo_cleanrl --total-timesteps 1000000 --opponents greedy
 

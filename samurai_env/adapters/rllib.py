@@ -99,7 +99,7 @@ class RLlibEnv(MultiAgentEnv):
 
 
 class RLlibVectorEnv(VectorWrapper):
-    """The fast form with one learner in each game: `PPOConfig().environment(RLlibVectorEnv, env_config={...})`.
+    """Many games with one learner in each: `PPOConfig().environment(RLlibVectorEnv, env_config={...})`.
 
     Needs `env_runners(num_envs_per_env_runner=64, gym_env_vectorize_mode="vector_entry_point")`. Observations are as in
     `RLlibEnv`; infos are empty, since RLlib would take them apart by game.

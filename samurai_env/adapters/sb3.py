@@ -1,4 +1,4 @@
-"""The fast form as a `VecEnv` of Stable-Baselines3 (package `stable-baselines3`), for one learner in each game.
+"""Many games with one learner in each, as a `VecEnv` of Stable-Baselines3 (package `stable-baselines3`).
 
 from sb3_contrib import MaskablePPO
 from samurai_env.adapters.sb3 import SB3VecEnv

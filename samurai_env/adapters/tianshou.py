@@ -1,4 +1,4 @@
-"""The fast form as a vector environment of Tianshou (package `tianshou`), and networks that see masks.
+"""The vector environment as one of Tianshou (package `tianshou`), and networks that see masks.
 
 from tianshou.data import Collector, VectorReplayBuffer
 from samurai_env.adapters.tianshou import TianshouVectorEnv

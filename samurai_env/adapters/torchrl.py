@@ -1,4 +1,4 @@
-"""The fast form as an environment of TorchRL (package `torchrl`): one batched `EnvBase` over many games.
+"""The vector environment as one of TorchRL (package `torchrl`): one batched `EnvBase` over many games.
 
 from samurai_env.adapters.torchrl import TorchRLEnv
 

@@ -275,6 +275,17 @@ def register_game(name: str, loader: Callable[[], Game]) -> None:
     _loaders[name] = cache(loader)
 
 
+def checked_variant(variant: Any) -> "Variant":
+    """Return a `Variant` as it is.
+
+    Raises:
+        TypeError: anything else, such as the text that names one.
+    """
+    if not isinstance(variant, Variant):
+        raise TypeError(f"a variant must be a Variant, not {shown(variant)}: make_variant or parse_variant makes one")
+    return variant
+
+
 def game_names() -> list[str]:
     """Return the names of all registered games."""
     return list(_loaders)

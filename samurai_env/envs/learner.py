@@ -66,9 +66,10 @@ class LearnerVectorEnv(GameVectorEnv):
     """Many games at once with one learner in each; a step ends when its seat decides again, or the game is over.
 
     Rewards, ends of episodes and observations are the learner's, as `GameEnv` has them for one game: any learner for
-    Gymnasium's vector environments and `RecordEpisodeStatistics` work unchanged. With the same seed and opponents the
-    games are those of `GameEnv`. "random" and "greedy" opponents are played in compiled code; agents and callables are
-    asked for all games that wait for them at once.
+    Gymnasium's vector environments and `RecordEpisodeStatistics` work unchanged (in DISABLED, if games that have ended
+    are reset before the next step: until then each step says again that they have). With the same seed and opponents
+    the games are those of `GameEnv`. "random" and "greedy" opponents are played in compiled code; agents and callables
+    are asked for all games that wait for them at once.
 
     Different from `GameVectorEnv`:
 

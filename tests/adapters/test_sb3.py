@@ -1,4 +1,4 @@
-"""Stable-Baselines3's view of the fast form: the games of the single environment, and a learner runs on it."""
+"""Stable-Baselines3's view of the vector environment: the games of the single environment, and a learner runs on it."""
 
 import numpy as np
 import pytest

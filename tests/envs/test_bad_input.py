@@ -11,6 +11,7 @@ from samurai_env.core.batch import batch_kernels
 from samurai_env.core.game import find_game
 from samurai_env.core.layout import HEADER
 from samurai_env.core.variant_spec import parse_variant
+from samurai_env.game_batch import GameBatch
 from samurai_env.game_record import GameRecord, RecordError
 from samurai_env.position import MAGIC, IllegalActionError, Position
 from tests.common.positions import play_random, sampled
@@ -478,3 +479,9 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
         GameRecord.load(path)
     with pytest.raises(FileNotFoundError):
         GameRecord.load(tmp_path / "other.txt")
+
+
+@pytest.mark.parametrize("kind", [Position, GameBatch])
+def test_a_spec_is_no_variant(kind) -> None:
+    with pytest.raises(TypeError, match="a variant must be a Variant, not 'samurai players=2': make_variant or parse_"):
+        kind("samurai players=2")

@@ -1,4 +1,4 @@
-"""One learner in the fast form: the games of `GameEnv`, whoever plays the other seats; copies, threads, errors."""
+"""One learner in each of many games: the games of `GameEnv`, whoever plays the other seats; copies, threads, errors."""
 
 import copy
 import pickle
