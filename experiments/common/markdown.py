@@ -13,7 +13,8 @@ def variant_title(spec: str) -> str:
     made = parse_variant(spec)
     standard = made.game.variant(made.num_players).options
     special = [f"{name}={value}" for name, value in made.options.items() if value != standard[name]]
-    return ", ".join([f"{made.game.title}, {made.num_players} players", *special])
+    people = f"{made.num_players} player{'s' * (made.num_players != 1)}"
+    return ", ".join([f"{made.game.title}, {people}", *special])
 
 
 def fill(page: str, parts: Mapping[str, str]) -> str:
