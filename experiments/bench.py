@@ -28,7 +28,7 @@ from experiments.benchmark.peers import KINDS
 from experiments.benchmark.timing import Figure, Meter
 from experiments.common.cli import GameSpec, command_line, run_program
 from experiments.common.markdown import refresh
-from experiments.common.provenance import ROOT, commit, instruction_set, machine
+from experiments.common.provenance import ROOT, commit, machine
 from experiments.common.ranges import Count, check_ranges
 from samurai_env import __version__, parse_variant
 from samurai_env.core.game import Variant
@@ -138,7 +138,7 @@ def main(config: Config) -> dict[str, Any]:
         path = RESULTS / f"{measure.__name__}.json"
     report = {
         "variant": variant.spec,
-        "machine": f"{machine()}, {instruction_set()}, Python {platform.python_version()}",
+        "machine": f"{machine()}, Python {platform.python_version()}",
         "version": __version__,
         "commit": commit(),
         "command": command_line("experiments.bench", config),

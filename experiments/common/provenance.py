@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from llvmlite import binding
@@ -42,9 +43,10 @@ def instruction_set() -> str:
     return widest + (", bfloat16" if features.get("avx512bf16") else "")
 
 
+@cache
 def machine() -> str:
-    """Name and number of cores of the processor."""
-    return f"{cpu_name()}, {os.cpu_count()} cores"
+    """Name, number of cores and vector instructions of the processor."""
+    return f"{cpu_name()}, {os.cpu_count()} cores, {instruction_set()}"
 
 
 def as_list(kept: str | list[str]) -> list[str]:
