@@ -25,9 +25,8 @@ class ExternalAgent:
         """
         name, _, argument = spec.partition(":")
         if "," in name:
-            raise ValueError(
-                f"{shown(spec)}: settings of {shown(name.partition(',')[0])} are an argument after a colon"
-            )
+            module, _, settings = name.partition(",")
+            raise ValueError(f"{shown(module)} takes its settings after a colon: {shown(f'{module}:{settings}')}")
         make = _find(name)
         if not callable(make):
             raise ValueError(f"there is no agent {shown(name)}: it cannot be called with a variant and an argument")

@@ -17,6 +17,7 @@ from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import duration, standings
 from samurai_env.core.game import find_game
 from samurai_env.core.variant_spec import parse_variant
+from samurai_env.files.atomic_write import append_line
 
 PAGE, LANGUAGE = "docs/guides/clients.md", "docs/guides/language.md"
 FOLDER = ROOT / "experiments" / "clients"
@@ -45,14 +46,13 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 
 def add_row(path: Path, row: Mapping[str, Any]) -> None:
-    """Add a row to a file of JSON lines, as one write at its end, so that programs side by side lose nothing.
+    """Add a row to a file of JSON lines; programs side by side lose nothing.
 
     Raises:
         ValueError: the file is damaged.
     """
     rows_of(path)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(row) + "\n")
+    append_line(path, json.dumps(row))
 
 
 def reached() -> str:

@@ -5,7 +5,7 @@
     samurai-env replay game.txt --gif game.gif
 
 Without --move it lists all moves. Records are written by `samurai-env watch --record FILE` and by `save FILE` in
-`samurai-env play`. All hands, secret moves and the seed, which gives everything away, are shown unless --seat is given.
+`samurai-env play`. Everything is shown, and the seed gives it away, unless --seat is given.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Config:
     boards: bool = False
     """Show the position after every move."""
     seat: int | None = None
-    """Show what this seat sees, or has seen at the end of the game; everything if not given."""
+    """Show positions as this seat sees them and, while the game runs, neither others' secret moves nor the seed."""
     html: Path | None = None
     """Write a page to this file that steps through the game; it needs nothing else and shows everything."""
     gif: Path | None = None

@@ -146,13 +146,16 @@ class Cache(FunctionCache):
 
         What pip does not know of stays there when it removes the package, and then passes for the package itself.
         """
-        if Path(self.cache_path).name != "__pycache__" or not INSTALLED & set(Path(self.cache_path).parts):
+        here = Path(self.cache_path)
+        chosen = getattr(numba.config, "CACHE_LOCATOR_CLASSES", "")  # by the user
+        if chosen or here.name != "__pycache__" or not INSTALLED & set(here.parts):
             return
-        [user_wide] = [kind for kind in self._impl._locator_classes if "UserWide" in kind.__name__]
-        locator = user_wide.from_function(self._function, inspect.getfile(self._function))
-        if locator is not None:  # it can be written to
-            self._impl._locator = locator
-            self._cache_path = locator.get_cache_path()
+        for kind in self._impl._locator_classes:
+            if "UserWide" in kind.__name__:  # its name has changed between releases
+                locator = kind.from_function(self._function, inspect.getfile(self._function))
+                if locator is not None:  # the folder can be written to
+                    self._impl._locator = locator
+                    self._cache_path = locator.get_cache_path()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled code for a signature; None if it is to be compiled."""

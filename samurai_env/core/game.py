@@ -210,14 +210,14 @@ class Game:
         """Return what `describe_results` reports of one finished game."""
         return {name: column.tolist()[0] for name, column in self.describe_results(np.array([state])).items()}
 
-    def option(self, name: str) -> Option:
-        """The option of that name.
+    def option(self, name: str, others: Iterable[str] = ()) -> Option:
+        """The option of that name; `others` are names that a hint may suggest besides.
 
         Raises:
             ValueError: the game has none.
         """
         if name not in self.options:
-            hint = did_you_mean(name, [*self.options, "players", "preset"])
+            hint = did_you_mean(name, [*self.options, *others])
             raise ValueError(
                 f"{self.title} has no option {shown(name)}{hint}; its options are {', '.join(self.options)}"
             )
@@ -257,7 +257,7 @@ class Game:
             allowed = ", ".join(map(str, self.players))
             raise ValueError(f"{self.title} is for {allowed} players, not {shown(num_players)}")
         for name in options:
-            self.option(name)
+            self.option(name, ("num_players", "preset"))
         full = {
             name: option.check(self.label(name), options.get(name, option.default), num_players)
             for name, option in self.options.items()

@@ -60,7 +60,7 @@ def _read(spec: str) -> VariantSpec:
         elif key == "preset":
             preset = game.preset(text)
         else:
-            options[key] = game.option(key).parse(game.label(key), text)
+            options[key] = game.option(key, ("players", "preset")).parse(game.label(key), text)
     return VariantSpec(game, players, {**(preset or {}), **options})
 
 

@@ -66,10 +66,10 @@ class LearnerVectorEnv(GameVectorEnv):
     """Many games at once with one learner in each; a step ends when its seat decides again, or the game is over.
 
     Rewards, ends of episodes and observations are the learner's, as `GameEnv` has them for one game: any learner for
-    Gymnasium's vector environments and `RecordEpisodeStatistics` work unchanged (in DISABLED, if games that have ended
-    are reset before the next step: until then each step says again that they have). With the same seed and opponents
-    the games are those of `GameEnv`. "random" and "greedy" opponents are played in compiled code; agents and callables
-    are asked for all games that wait for them at once.
+    Gymnasium's vector environments and `RecordEpisodeStatistics` work unchanged. (In DISABLED each step says again that
+    a game has ended, until it is reset.) With the same seed and opponents the games are those of `GameEnv`. "random"
+    and "greedy" opponents are played in compiled code; agents and callables are asked for all games that wait for them
+    at once.
 
     Different from `GameVectorEnv`:
 
@@ -152,6 +152,7 @@ class LearnerVectorEnv(GameVectorEnv):
         self._played = np.zeros(count, np.int8)
         self._streams = np.zeros((count, 1), np.uint64)
         self._potentials = np.zeros(count)
+        self._begun = False  # whether learners have had seats
 
     def _choose_kernels(self) -> None:
         kernels = one_learner_kernels(self.variant.game, self.encoding)
@@ -200,7 +201,8 @@ class LearnerVectorEnv(GameVectorEnv):
         self._play_on(rows)
 
     def _continue(self, over: np.ndarray) -> None:
-        self._seat_learners(self._rows, FIXED if self._seating == ROTATING else self._seating)
+        stay = self._seating == ROTATING and self._begun
+        self._seat_learners(self._rows, FIXED if stay else self._seating)
         if self._same_step:
             self._reset_rows(over, *checked_seeds(None, len(over)))
         self._play_on(np.flatnonzero(self.states["over"] == 0) if self._same_step else self._rows)
@@ -208,6 +210,7 @@ class LearnerVectorEnv(GameVectorEnv):
     def _seat_learners(self, rows: np.ndarray, seating: int) -> None:
         """Choose seats for games just begun, and begin their opponents' random numbers."""
         kernels = one_learner_kernels(self.variant.game, self.encoding)
+        self._begun = True
         kernels.take_seats(seating, self.states, rows, self._learners, self._streams, self.variant.num_players)
 
     def _play_on(self, rows: np.ndarray) -> None:

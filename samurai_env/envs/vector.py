@@ -98,7 +98,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         reward: "result": the returns at the end, 0 before; "shaped": plus the change of the game's `potential`.
         autoreset_mode: a Gymnasium `AutoresetMode` or its value as text ("SameStep", ...).
         threads: number of threads that share the games, at most 256 and no more than there are games (default 1; more
-            pay from some hundred games on, on idle cores).
+            pay off from some hundred games on, if cores are idle).
         observation: "dict" as above; "box": the observations alone, for learners that refuse dicts. The masks are then
             in `info["action_mask"]` and `action_masks()`.
         copy: give away copies of all arrays.

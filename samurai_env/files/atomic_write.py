@@ -1,4 +1,4 @@
-"""The one way in which files are written here: whole or not at all, whatever happens on the way."""
+"""The ways in which files are written here: whole or not at all, whatever happens on the way, or a line more."""
 
 import hashlib
 import os
@@ -89,3 +89,15 @@ def _alive(process: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add a line of text at the end of a file, in one write, so that several processes may do so at once.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    ends = path.read_bytes()[-1:] if path.exists() else b""
+    start = "" if ends in (b"", b"\n") else "\n"  # an editor may leave out the last one
+    with path.open("ab", buffering=0) as file:
+        file.write(f"{start}{line}\n".encode())

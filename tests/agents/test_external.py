@@ -77,6 +77,7 @@ def test_it_plays_and_cannot_write() -> None:
         ("guest_of_tests.five", "has no method act(states, keys)"),
         ("guest_lacking.Any", "No module named 'nowhere_to_be_found'"),
         ("guest_broken.Any", "module 'guest_broken' could not be imported:"),
+        ("guest.Agent,depth=3", "'guest.Agent' takes its settings after a colon: 'guest.Agent:depth=3'"),
     ],
 )
 def test_what_makes_no_agent(spec, message) -> None:

@@ -473,6 +473,17 @@ def test_reset_mask(variant) -> None:
 
 
 @smallest
+def test_a_seed_is_that_of_np_random_too(variant) -> None:
+    drawn = []
+    for _ in range(2):
+        env = make(variant, 3)
+        env.reset(seed=7)
+        env.reset()
+        drawn.append(env.np_random.random(5).tolist())
+    assert drawn[0] == drawn[1]
+
+
+@smallest
 def test_bad_reset_masks(variant) -> None:
     env = make(variant, 4)
     with pytest.raises(ResetNeeded, match="the first reset, or that after an interrupted call, must be of all games"):

@@ -503,12 +503,14 @@ def test_an_address_in_use_is_said_before_one_is_announced():
     check_address("127.0.0.1", 0)
 
 
-def test_a_store_has_one_server(tmp_path):
-    from experiments.web.__main__ import Config, main
+def test_a_store_has_one_server(tmp_path, monkeypatch):
+    from experiments.web import __main__ as web
 
+    monkeypatch.setattr(web, "check_address", lambda host, port: None)
+    monkeypatch.setattr("uvicorn.run", lambda *_, **__: pytest.fail("a second server has begun"))
     store = Store(tmp_path / "tables.db")
     with pytest.raises(ValueError, match=r"tables\.db' cannot keep tables: another server uses it; --store names"):
-        main(Config(store=tmp_path / "tables.db", port=8765, open=False))
+        web.main(web.Config(store=tmp_path / "tables.db", open=False))
     store.close()
     Store(tmp_path / "tables.db").close()
 

@@ -96,7 +96,7 @@ export function lobby(main) {
 export function open(made, title, replace = false) {
   const own = made.seats.findIndex((token) => token);
   const people = made.seats.filter((token) => token).length;
-  // Links to other people's seats are shown at the table, and not kept here, one click from their hands.
+  // Links to other people's seats are shown at the table, not listed under "Your tables".
   if (own >= 0) remember({ token: made.seats[own], title: `${title}, seat ${own}`, at: Date.now(), guests: people > 1 ? made.seats : null });
   const fresh = made.players.every(Boolean); // agents begin now; a record has been played
   if (made.watch) remember({ token: made.watch, title: `${title}, watching`, at: Date.now(), fresh });

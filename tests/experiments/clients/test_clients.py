@@ -89,6 +89,9 @@ def test_rows_are_added_to_the_results(tmp_path) -> None:
     for number in range(3):
         page.add_row(path, {"number": number})
     assert [row["number"] for row in page.rows_of(path)] == [0, 1, 2]
+    path.write_text(path.read_text().rstrip("\n"))  # as editors may leave it
+    page.add_row(path, {"number": 3})
+    assert [row["number"] for row in page.rows_of(path)] == [0, 1, 2, 3]
     path.write_text(path.read_text() + '{"number": ')
     with pytest.raises(ValueError, match=r"rows.jsonl is damaged"):
         page.add_row(path, {"number": 4})
