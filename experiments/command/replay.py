@@ -5,7 +5,7 @@
     samurai-env replay game.txt --gif game.gif
 
 Without --move it lists all moves. Records are written by `samurai-env watch --record FILE` and by `save FILE` in
-`samurai-env play`. Everything is shown, and the seed gives it away, unless --seat is given.
+`samurai-env play`. Everything is shown unless --seat is given.
 """
 
 from dataclasses import dataclass

@@ -138,3 +138,8 @@ def test_files_that_are_no_card_list(tmp_path, content):
 def test_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_cards(tmp_path / "nothing.json", "bad")
+
+
+def test_a_list_that_is_not_loaded_here_is_named() -> None:
+    with pytest.raises(ValueError, match="the card list 'mine' is not loaded in this process: call load_cards first"):
+        card_lists.card_list("mine")

@@ -484,6 +484,15 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
         GameRecord.load(tmp_path / "other.txt")
 
 
+def test_what_is_no_name_and_what_is_empty() -> None:
+    with pytest.raises(ValueError, match=r"there is no game \['samurai'\]; the games are samurai"):
+        find_game(["samurai"])
+    variant = BOARD.variant(2)
+    with pytest.raises(ValueError, match=r"Samurai has no encoding \['flat'\]"):
+        variant.encoding_name(["flat"])
+    variant.check(variant.new(0))
+
+
 @pytest.mark.parametrize("kind", [Position, GameBatch])
 def test_a_spec_is_no_variant(kind) -> None:
     with pytest.raises(TypeError, match="a variant must be a Variant, not 'samurai players=2': make_variant or parse_"):

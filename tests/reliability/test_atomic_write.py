@@ -120,7 +120,7 @@ def test_modes_links_pipes_and_long_names(tmp_path):
 
 
 def test_programs_write_in_no_other_way():
-    """One function opens files for writing, and numba's cache, whose entries carry a hash; tests are free to."""
+    """One module opens files for writing, and numba's cache, whose entries carry a hash; tests are free to."""
     writing = re.compile(
         r"""write_text|write_bytes|savefig\((?!image)|os\.replace|save_file|open\([^)]*["'][wax]b?["']"""
     )
