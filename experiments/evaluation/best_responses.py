@@ -20,7 +20,7 @@ What somebody wins who knows the agent and does nothing but exploit it, playing 
 with up to three seeds, started from the agent's own network if it is one, and search. The best response wins at least
 as much as each of them. The best of several is a little too high, since it was chosen on the deals that measure it;
 the shares after half of the decisions are points of learning curves, of 100 other deals. On a small game whose best
-response is known, exploiters come within five points of it and do not win more (`tests/mini/test_mini_game.py`)."""
+response is known, exploiters come within five points of it and do not win more (`tests/mini/test_exact_play.py`)."""
 CURVES = """\
 ![Win share of each exploiter by its decisions, a panel for each agent](docs/images/best-response.png)
 
