@@ -9,7 +9,7 @@ positions computed so far; the same command resumes.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -198,11 +198,15 @@ def fit(net: PolicyValueNet, config: Config, positions: Positions, console: Cons
 
 
 @torch.no_grad()
-def worth_of_choices(positions: Positions, scores: torch.Tensor, row: torch.Tensor, values: torch.Tensor) -> float:
-    """By how much the actions of highest score are worth more than the mean of the legal ones."""
+def worth_of_choices(positions: Sized, scores: torch.Tensor, row: torch.Tensor, values: torch.Tensor) -> float:
+    """By how much the action of highest score is worth more than the mean of the legal ones.
+
+    The mean over positions; of actions with the same score, one is taken at random.
+    """
     best = torch.full((len(positions),), -torch.inf).scatter_reduce(0, row, scores, "amax")
-    chosen = scores == best[row]
-    return float(centred(values, row)[chosen].mean())
+    chosen = (scores == best[row]).float()
+    tied = torch.zeros(len(positions)).index_add(0, row, chosen)
+    return float((centred(values, row) * chosen / tied[row]).sum() / len(positions))
 
 
 def learn(config: Config, console: Console) -> PolicyValueNet:

@@ -17,6 +17,7 @@ from experiments.distill_rollouts import (
     learn,
     logits,
     made,
+    worth_of_choices,
 )
 from experiments.train_ppo import train
 from samurai_env import make_variant
@@ -76,6 +77,13 @@ def test_values_are_learned_and_choices_stay_to_the_bit(learned, tmp_path):
         train(small(tmp_path / "no", **form, init_from=tmp_path / "all", values_only=True), QUIET)
     with pytest.raises(ValueError, match="--values-only needs a network with a policy"):
         train(small(tmp_path / "no", **form, values_only=True), QUIET)
+
+
+def test_tied_choices_count_as_one_position():
+    row, values = torch.tensor([0, 0, 0, 1, 1]), torch.tensor([3.0, 0.0, 0.0, 1.0, 0.0])
+    scores = torch.tensor([1.0, 1.0, 0.0, 5.0, 2.0])  # of position 0, one of the first two
+    found = worth_of_choices(range(2), scores, row, values)
+    assert found == pytest.approx(((3 + 0) / 2 - 1 + 1 - 0.5) / 2)
 
 
 def test_it_goes_on_where_it_stopped_and_repeats(learned, tmp_path):
