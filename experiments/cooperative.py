@@ -117,19 +117,21 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
                 else:
                     tasks.append((spec, variant.spec, first, count))
     saved, now = time.monotonic(), commit()
-    with (
-        interrupt or Interrupt() as interrupt,
-        progress_bar(console, "games", done + sum(task[-1] for task in tasks), done) as bar,
-        closing(results(play_chunk, tasks, config, lambda: interrupt.asked)) as coming,
-    ):
-        for _, played in coming:
-            wins.add(played, now)
-            done += len(played.returns)
-            bar(done, played.agent)
-            if time.monotonic() - saved > 20:
-                wins.write()
-                saved = time.monotonic()
-    wins.write()
+    try:
+        with (
+            interrupt or Interrupt() as interrupt,
+            progress_bar(console, "games", done + sum(task[-1] for task in tasks), done) as bar,
+            closing(results(play_chunk, tasks, config, lambda: interrupt.asked)) as coming,
+        ):
+            for _, played in coming:
+                wins.add(played, now)
+                done += len(played.returns)
+                bar(done, played.agent)
+                if time.monotonic() - saved > 20:
+                    wins.write()
+                    saved = time.monotonic()
+    finally:  # an agent may fail after hours
+        wins.write()
     return wins
 
 

@@ -211,20 +211,22 @@ def play(
     done, fresh = {lineup: settled(lineup) for lineup in lineups}, dict[Lineup, set[int]]()
     tasks = missing(results, config, lineups)
     saved = time.monotonic()
-    with (
-        interrupt or Interrupt() as interrupt,
-        progress_bar(console, "deals", config.deals * len(lineups), sum(done.values())) as bar,
-        closing(results_of(play_chunk, tasks, config, lambda: interrupt.asked)) as coming,
-    ):
-        for _, chunk in coming:
-            results.matchups[chunk.lineup].add(chunk, now)
-            fresh.setdefault(chunk.lineup, set()).update(range(chunk.first, chunk.first + len(chunk.shares)))
-            done[chunk.lineup] = settled(chunk.lineup)
-            bar(sum(done.values()), (", " if config.free_for_all else " among ").join(chunk.lineup))
-            if time.monotonic() - saved > SAVE:
-                write()
-                saved = time.monotonic()
-    write()
+    try:
+        with (
+            interrupt or Interrupt() as interrupt,
+            progress_bar(console, "deals", config.deals * len(lineups), sum(done.values())) as bar,
+            closing(results_of(play_chunk, tasks, config, lambda: interrupt.asked)) as coming,
+        ):
+            for _, chunk in coming:
+                results.matchups[chunk.lineup].add(chunk, now)
+                fresh.setdefault(chunk.lineup, set()).update(range(chunk.first, chunk.first + len(chunk.shares)))
+                done[chunk.lineup] = settled(chunk.lineup)
+                bar(sum(done.values()), (", " if config.free_for_all else " among ").join(chunk.lineup))
+                if time.monotonic() - saved > SAVE:
+                    write()
+                    saved = time.monotonic()
+    finally:  # an agent may fail after hours
+        write()
     return results
 
 

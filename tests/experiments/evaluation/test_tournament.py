@@ -12,11 +12,12 @@ import pytest
 from rich.console import Console
 
 from agents.spec import split_agent_specs
-from experiments import tournament
+from experiments import cooperative, tournament
 from experiments.common.cli import run_program
 from experiments.common.interrupts import Interrupt
 from experiments.common.provenance import ROOT
 from experiments.evaluation import matches
+from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.matches import Timed
 from experiments.evaluation.matchups import Chunk, Matchup, Results
 from experiments.evaluation.standings import standings
@@ -427,3 +428,38 @@ def test_what_is_written_on_the_way_holds_no_deals_beyond_the_end(tmp_path, monk
     tournament.play(config, QUIET)
     assert written[-1] == [50]
     assert max(written) == [50]
+
+
+def test_what_was_played_is_kept_when_an_agent_fails(tmp_path, monkeypatch):
+    play_chunk = tournament.play_chunk
+
+    def failing(task):
+        if task[3] >= 10:
+            raise ChildProcessError("the engine has died")
+        return play_chunk(task)
+
+    monkeypatch.setattr(tournament, "play_chunk", failing)
+    with pytest.raises(ChildProcessError, match="the engine has died"):
+        tournament.play(config_of(tmp_path, chunk=5, mirror=False), QUIET)
+    assert [len(found.deals) for found in Results(tmp_path / "results.json").matchups.values()] == [10]
+    monkeypatch.undo()
+    played = tournament.play(config_of(tmp_path, chunk=5, mirror=False), QUIET)
+    assert [len(found.deals) for found in played.matchups.values()] == [20]
+
+
+def test_what_a_team_has_played_is_kept_when_an_agent_fails(tmp_path, monkeypatch):
+    play_chunk = cooperative.play_chunk
+
+    def failing(task):
+        if task[2]:
+            raise ChildProcessError("the engine has died")
+        return play_chunk(task)
+
+    monkeypatch.setattr(cooperative, "play_chunk", failing)
+    config = cooperative.Config(
+        "samurai_spirit players=1", agents=("random",), games=2 * cooperative.CHUNK, processes=1, output=tmp_path
+    )
+    with pytest.raises(ChildProcessError, match="the engine has died"):
+        cooperative.play(config, QUIET)
+    (returns,) = CooperativeResults(tmp_path / "wins.json").returns.values()
+    assert [(first, len(found)) for first, found in returns.items()] == [(0, cooperative.CHUNK)]
