@@ -21,6 +21,8 @@ def commit() -> str:
         return done.stdout.strip()
 
     try:
+        if Path(git("rev-parse", "--show-toplevel")).resolve() != ROOT:
+            return "unknown"  # installed below somebody's own repository
         return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--", *code) else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
