@@ -78,11 +78,11 @@ class ActorLearner(Learner):
         ConnectionError: there is no Ray cluster at RAY_ADDRESS.
     """
 
-    def __init__(self, config: "Config") -> None:
+    def __init__(self, config: "Config", resumes: bool = False) -> None:
         from experiments.common.ray_tasks import start
 
         start(config.actors)  # first: a wrong address is known before games are compiled and the network is evaluated
-        super().__init__(config)
+        super().__init__(config, resumes)
         self.lags: list[int] = []
         self.dropped = 0
         self._playing: dict[Any, tuple[Any, int]] = {}  # by what comes: the actor, and the updates at its start
@@ -166,6 +166,6 @@ class ActorLearner(Learner):
         return super().update() | {"lag": lag, "dropped": float(self.dropped)}
 
 
-def new_learner(config: "Config") -> Learner:
+def new_learner(config: "Config", resumes: bool = False) -> Learner:
     """The learner of a run, with its actors if it has any."""
-    return ActorLearner(config) if config.actors else Learner(config)
+    return ActorLearner(config, resumes) if config.actors else Learner(config, resumes)

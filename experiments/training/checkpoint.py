@@ -19,7 +19,7 @@ from agents.networks.cards import CARD_BYTES, NetworkCard, read_card
 from agents.networks.config import NetworkConfig
 from agents.networks.network_files import load_network, save_network
 from agents.old_names import REMOVED, current_settings, current_tensor
-from experiments.common.provenance import cpu_name
+from experiments.common.provenance import add_new, as_list
 from experiments.training.config import Config
 from experiments.training.learner import Learner
 from experiments.training.ppo_state import load_state_dict, state_dict
@@ -66,9 +66,9 @@ def notes(learner: Learner) -> dict[str, Any]:
     return {
         "command": learner.commands[0][1],
         "went_on": learner.commands[1:],
-        "commit": learner.commit,
+        "commit": learner.commits,
         "version": __version__,
-        "machine": f"{cpu_name()}, {torch.get_num_threads()} threads",
+        "machine": learner.machines,
         "steps": learner.steps,
         "updates": learner.updates,
         "gradient_steps": learner.gradient_steps,
@@ -221,7 +221,11 @@ def _restore(learner: Learner, tensors: Tensors, kept: dict[str, Any]) -> None:
     load_state_dict(learner, tensors, kept)
     learner.seconds, learner.curve = kept["seconds"], kept["curve"]
     learner.eval_seconds = kept.get("eval_seconds", 0.0)
-    learner.origin = kept.get("origin", learner.origin)  # its file may have been overwritten since
+    learner.origin = kept.get("origin")
+    for name, these in (("commit", learner.commits), ("machine", learner.machines)):
+        earlier = as_list(kept.get(name, []))
+        add_new(earlier, these[0])
+        these[:] = earlier
     before = [(0, kept["command"]), *map(tuple, kept.get("went_on", []))]
     now = (learner.steps, learner.config.command)
     learner.commands = before if before[-1][1] == now[1] else [*before, now]

@@ -79,8 +79,11 @@ def check_network(settings: NetworkSettings, variant: Variant) -> None:
         raise ValueError("--prior-weight is the start of a new network with --heuristic-prior")
 
 
-def init_network(settings: NetworkSettings, variant: Variant, seed: int) -> PolicyValueNet:
-    """Make or load the network; inputs that are new to it are standardised by random play.
+def init_network(settings: NetworkSettings, variant: Variant, seed: int, resumes: bool = False) -> PolicyValueNet:
+    """Make or load the network; the inputs of a new one, or of one grown to more players, are standardised.
+
+    That takes mean and deviation from random play; the weights stay as they are. If the run resumes, the network only
+    has the right form: its weights are those of the checkpoint, and `init_from` may be gone.
 
     Raises:
         FileNotFoundError: `init_from` does not exist.
@@ -97,7 +100,9 @@ def init_network(settings: NetworkSettings, variant: Variant, seed: int) -> Poli
         graph_width=settings.graph_width,
         tuned_prior=settings.tuned_prior,
     )
-    if settings.init_from:
+    if resumes:
+        net = new_network(form)
+    elif settings.init_from:
         net = _load(settings.init_from, form, variant, seed)
     else:
         net = new_network(form)
@@ -105,7 +110,10 @@ def init_network(settings: NetworkSettings, variant: Variant, seed: int) -> Poli
             nn.init.constant_(net.prior_weight, settings.prior_weight)
         net.standardize(*random_play(variant, form, seed))
     if settings.values_only:
-        _freeze_policy(net, settings.init_from)
+        if not resumes:
+            _check_values_only(net, settings.init_from)
+        for name, tensor in net.named_parameters():  # the policy depends on the others
+            tensor.requires_grad_(name.startswith(("body.", "value.")))
     return net.train()
 
 
@@ -122,17 +130,18 @@ def _load(path: Path, form: NetworkConfig, variant: Variant, seed: int) -> Polic
     return net
 
 
-def _freeze_policy(net: PolicyValueNet, path: Path | None) -> None:
-    """Exclude all parameters from training that the policy depends on.
+def _check_values_only(net: PolicyValueNet, path: Path | None) -> None:
+    """Check that values can be trained without a change of the policy.
 
     Raises:
         ValueError: the policy reads the hidden layers, which the values train.
     """
-    reading = [net.policy.weight, *([net.actions.context.weight] if net.config.action_width else [])]
+    reading = [net.policy.weight]
+    reading += [net.actions.context.weight] if net.config.action_width else []
+    reading += [net.entities.context.weight] if net.config.entity_width else []
+    reading += [net.graph.gate.weight] if net.config.graph_width else []
     if any(bool(tensor.any()) for tensor in reading):
         raise ValueError(f"--values-only: the policy of the network in {path} reads its hidden layers and would change")
-    for name, tensor in net.named_parameters():
-        tensor.requires_grad_(name.startswith(("body.", "value.")))
 
 
 def random_play(variant: Variant, form: NetworkConfig, seed: int) -> tuple[torch.Tensor, torch.Tensor | None]:

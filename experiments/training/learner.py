@@ -5,7 +5,7 @@ import torch
 from agents.networks.cards import read_card
 from agents.networks.network import snapshot
 from experiments.common.memory import keep_freed_memory
-from experiments.common.provenance import commit
+from experiments.common.provenance import commit, cpu_name
 from experiments.training.config import Config
 from experiments.training.init_network import init_network
 from experiments.training.ppo import PPO
@@ -21,16 +21,16 @@ class Learner(PPO):
         seconds: spent learning.
         eval_seconds: spent on evaluations.
         curve: results of evaluations.
-        commit: of the code that learns, as it was at the start.
+        commits, machines: with which code and where it learned: several if the run was resumed elsewhere.
         commands: from which step with what command; settings such as the learning rate may change on the way.
         origin: the notes on the network that the run started from.
     """
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, resumes: bool = False) -> None:
         keep_freed_memory()
         torch.manual_seed(config.seed)
         variant = parse_variant(config.game)
-        net = init_network(config, variant, config.seed)
+        net = init_network(config, variant, config.seed, resumes)
         game, players = variant.game.name, variant.num_players
         env = GameVectorEnv(
             game,
@@ -43,11 +43,12 @@ class Learner(PPO):
         )
         super().__init__(config, config, env, net)
         self.config = config
-        self.commit = commit()
+        self.commits = [commit()]
+        self.machines = [f"{cpu_name()}, {torch.get_num_threads()} threads"]
         self.seconds = self.eval_seconds = 0.0
         self.curve: list[dict[str, float]] = []
         self.commands: list[tuple[int, str]] = [(0, config.command)]
-        self.origin = read_card(config.init_from).notes if config.init_from else None
+        self.origin = read_card(config.init_from).notes if config.init_from and not resumes else None
         if net.config.graph_width:
             self._compile()
 
@@ -69,4 +70,4 @@ class Learner(PPO):
         """See `PPO.length`; in milliseconds if the run has its length by the clock."""
         if self.config.minutes is None:
             return super().length()
-        return round(1000 * (self.seconds + self.eval_seconds)), round(60_000 * self.config.minutes)
+        return round(1000 * (self.seconds + self.eval_seconds)), max(1, round(60_000 * self.config.minutes))
