@@ -36,7 +36,7 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
         console.print(f"the run in {config.run} ended before its first checkpoint: it starts again")
     elif not config.resume:
         refuse_folder(config.run)
-    learner = new_learner(config)
+    learner = new_learner(config, resumes)
     if resumes:
         checkpoint.load(learner)
         done, total = learner.length()
@@ -63,8 +63,9 @@ def train(config: Config, console: Console, interrupt: Interrupt | None = None) 
             before, started = done, time.perf_counter()
             learner.collect()
             metrics = learner.update()
-            if not all(np.isfinite(value) for value in metrics.values()):
-                raise ValueError(f"training has diverged after {learner.steps:,} steps; try a lower --learning-rate")
+            finite = all(bool(parameter.isfinite().all()) for parameter in learner.net.parameters())
+            if not finite or not all(np.isfinite(value) for value in metrics.values()):
+                raise learner.diverged()
             spent = time.perf_counter() - started
             learner.seconds += spent
             metrics["steps_per_second"] = config.num_steps * config.num_envs / spent

@@ -45,7 +45,7 @@ class PPOSettings:
     """Decisions in a gradient step."""
     update_epochs: Count = 2
     """Passes over the rollout in an update."""
-    learning_rate: Weight = 1e-3
+    learning_rate: Annotated[float, Range(0, 1)] = 1e-3
     """Adam's step size at the start; it falls linearly to a tenth."""
     gae_lambda: Share = 0.95
     """Lambda of generalised advantage estimation; returns are not discounted."""
@@ -62,7 +62,8 @@ class PPOSettings:
     seed: Seed = 1
     """Seed of games, network and sampling: same seed, same network."""
     precision: str = field(default_factory=lambda: "bfloat16" if supports_bfloat16() else "float32")
-    """Number format of matrix products: "bfloat16", the default on processors that have it, or "float32"."""
+    """Number format of matrix products: "bfloat16", the default on processors that have it, or "float32"; a network
+    with --graph-width plays in float32 all the same."""
     device: str = field(default_factory=lambda: "cuda" if torch.cuda.is_available() else "cpu")
     """Where the network learns."""
 
@@ -202,8 +203,12 @@ class PPO:
         if not batch.own[t].any():
             return played
         log_probs = self._predict(t, rows)
-        actions = np.empty(len(log_probs), np.int64)
-        sample(np.exp(log_probs), self.rng, actions)
+        probs, actions = np.exp(log_probs), np.empty(len(log_probs), np.int64)
+        if not np.isfinite(probs).all():
+            raise self.diverged()
+        sample(probs, self.rng, actions)
+        if not self.next_obs["action_mask"][rows][np.arange(len(actions)), actions].all():
+            raise self.diverged()  # the logits of legal actions have sunk below those of illegal ones
         played[rows] = actions
         if batch.imitating:
             assert self.expert is not None
@@ -217,6 +222,10 @@ class PPO:
         batch.actions[t, rows] = torch.from_numpy(actions).to(batch.actions)
         batch.log_probs[t, rows] = torch.from_numpy(log_probs[np.arange(len(actions)), actions]).to(batch.log_probs)
         return played
+
+    def diverged(self) -> ValueError:
+        """The error that the network has become useless."""
+        return ValueError(f"training has diverged after {self.steps:,} steps; try a lower --learning-rate")
 
     def _predict(self, t: int, rows: np.ndarray | slice) -> np.ndarray:
         """Enter the network's inputs and values at decision `t` of these games; its log-probabilities (N, actions)."""
@@ -373,7 +382,9 @@ class PPO:
             self.opponents.end_update(self.mean_net, *self.length())
         means = {name: sum(metrics[name] for metrics in found) / len(found) for name in found[0]}
         returns, predicted = returns[valid], turn_seats(batch.values[:-1], batch.seats, 1)[valid]
-        means["explained_variance"] = float(1.0 - (returns - predicted).var() / returns.var().clamp_min(1e-8))
+        means["explained_variance"] = float(
+            1.0 - (returns - predicted).var(correction=0) / returns.var(correction=0).clamp_min(1e-8)
+        )
         if self.net.config.heuristic_prior:
             means["prior_weight"] = self.net.prior_weight.item()
         return means

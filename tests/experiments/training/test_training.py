@@ -414,11 +414,55 @@ def test_minibatches_of_one_row_do_not_diverge(tmp_path):
     assert weights(learner).isfinite().all()
 
 
-def test_the_card_names_the_commit_of_the_code_that_learns(tmp_path, monkeypatch):
-    with monkeypatch.context() as earlier:
-        earlier.setattr("experiments.training.learner.commit", lambda: "abcdef0")
-        learner = Learner(small(tmp_path))
-    assert checkpoint.notes(learner)["commit"] == "abcdef0"
+def test_the_card_names_every_commit_and_machine_that_learned(tmp_path, monkeypatch):
+    for name, steps in (("abcdef0", 128), ("1234567", 256), ("abcdef0", 384)):
+        with monkeypatch.context() as now:
+            now.setattr("experiments.training.learner.commit", lambda name=name: name)
+            train(small(tmp_path, total_timesteps=steps, resume=steps > 128), Console(quiet=True))
+    notes = read_card(tmp_path).notes
+    assert notes["commit"] == ["abcdef0", "1234567"]
+    assert len(notes["machine"]) == 1
+
+
+def test_a_run_resumes_without_the_network_that_it_started_from(tmp_path):
+    start, run = tmp_path / "start", tmp_path / "run"
+    train(small(start, total_timesteps=128), Console(quiet=True))
+    train(small(run, total_timesteps=128, init_from=start), Console(quiet=True))
+    origin = read_card(run).notes["origin"]
+    start.rename(tmp_path / "moved")
+    learner = train(small(run, total_timesteps=256, init_from=start, resume=True), Console(quiet=True))
+    assert learner.steps == 256
+    assert origin is not None
+    assert read_card(run).notes["origin"] == origin
+
+
+def test_a_network_that_has_become_useless_is_told(tmp_path):
+    learner = Learner(small(tmp_path))
+    with torch.no_grad():
+        learner.net.policy.bias[:] = torch.nan
+    with pytest.raises(ValueError, match=r"training has diverged after 0 steps; try a lower --learning-rate"):
+        learner.collect()
+    with torch.no_grad():
+        learner.net.policy.bias[:] = -1e12  # below what the logits of illegal actions are set to
+    with pytest.raises(ValueError, match="training has diverged"):
+        learner.collect()
+
+
+def test_a_rollout_of_one_decision_has_not_diverged(tmp_path):
+    config = small(tmp_path, game="samurai_spirit players=1", num_envs=1, num_steps=1, total_timesteps=2)
+    assert train(config, Console(quiet=True)).steps == 2
+
+
+def test_a_policy_over_a_map_does_not_stay_while_values_learn(tmp_path):
+    config = small(tmp_path / "run", graph_width=8, total_timesteps=128)
+    train(config, Console(quiet=True))
+    net = load_network(tmp_path / "run")
+    with torch.no_grad():
+        net.policy.weight.zero_()
+    save_network(net, tmp_path / "zero.safetensors", {})
+    wrong = dataclasses.replace(config, run=tmp_path / "no", init_from=tmp_path / "zero.safetensors", values_only=True)
+    with pytest.raises(ValueError, match="reads its hidden layers"):
+        train(wrong, Console(quiet=True))
 
 
 def test_a_rollout_of_opponents_alone_is_refused(tmp_path):
