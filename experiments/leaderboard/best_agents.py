@@ -128,8 +128,9 @@ def best(folder: Path = RESULTS, file: Path = LIST) -> str:
                 kept, seconds = rates.setdefault(variant, {}).get(agent, (rate, None))
                 if games > most.get((variant, agent), 0):
                     kept, most[variant, agent] = rate, games
-                if kept:
-                    rates[variant][agent] = kept, wins.seconds(agent, variant) or seconds
+                if kept:  # of the times the least, as in `_rated`
+                    times = [time for time in (seconds, wins.seconds(agent, variant)) if time is not None]
+                    rates[variant][agent] = kept, min(times, default=None)
     found = [(ladder, results_of(ladder, folder)) for ladder in ladders]
     tables = [Table(known[0], known[1].agents, ladder.chunk == 1, rule_of(ladder)) for ladder, known in found if known]
     return best_agents(tables, rates)

@@ -258,6 +258,15 @@ full_deals = {}
     (rate, games) = wins.rate("random", make_variant("samurai_spirit", 1))
     assert games == 9
     assert rows[0]["interval"] == [round(rate.low, 4), round(rate.high, 4)]
+    # Of their times the least counts, whichever table stands last.
+    for name, seconds in (("many", 2.0), ("few", 1.0)):
+        wins = CooperativeResults(tmp_path / name / "wins.json")
+        wins.thought = {key: (seconds * decisions, decisions) for key, (_, decisions) in wins.thought.items()}
+        wins.write()
+    for order in ((("many", 9, 9), ("few", 2, 2)), (("few", 2, 2), ("many", 9, 9))):
+        file.write_text("".join(table.format(*one) for one in order))
+        (rows,) = json.loads(best(tmp_path, file))["variants"].values()
+        assert rows[0]["seconds"] == 1.0
 
 
 def test_a_team_that_was_stopped_before_its_first_game_is_left_out(tmp_path):
