@@ -67,7 +67,7 @@ class Config:
     """Exploiters to train, with the seeds 1, 2, ...; 0 for search alone."""
     agents: tuple[str, ...] = ("mcts:1000",)
     """Further exploiters, by spec, that need no training."""
-    learning_rate: Annotated[float, Range(0, 1e3, above=True)] = 5e-4
+    learning_rate: Annotated[float, Range(0, 1, above=True)] = 5e-4
     """Step size of PPO at the start."""
     ent_coef: Annotated[float, Range(0, 1e3)] = 0.01
     """Weight of the entropy bonus at the start."""
@@ -116,6 +116,11 @@ def training(config: Config, seed: int) -> Training:
     start = network_of(config.target)
     if start is not None:
         form = load_network(start).config
+        if form.variant != parse_variant(config.game).spec:
+            raise ValueError(
+                "--target: exploiters start from its network; "
+                f"name with --game what that was trained for: {form.variant}"
+            )
         settings.init_from = start
         settings.encoding, settings.hidden, settings.heuristic_prior = form.encoding, form.hidden, form.heuristic_prior
         for name in ("entity_width", "action_width", "spatial_width", "graph_width", "tuned_prior"):

@@ -111,3 +111,11 @@ def test_an_exploiter_stopped_before_its_first_checkpoint_begins_again(tmp_path:
     assert not training(config, 1).resume
     (tmp_path / "seed-1" / "checkpoint.safetensors").touch()
     assert training(config, 1).resume
+
+
+def test_a_network_of_another_variant_is_no_start_of_an_exploiter(tmp_path: Path) -> None:
+    config = Config(
+        "ppo:weights/samurai-2.safetensors", game="samurai players=2 edition=1998", output=tmp_path, agents=()
+    )
+    with pytest.raises(ValueError, match=r"--target: .* name with --game what that was trained for: .*edition=2016 "):
+        search(config, Console(quiet=True), Interrupt())
