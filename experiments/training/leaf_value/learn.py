@@ -70,7 +70,7 @@ class Config(OwnGames, FitSettings, WorkerSettings):
     """Share of the decisions whose positions are kept, drawn at random."""
     random: Annotated[float, Range(0, 1)] = 0.03
     """Share of the decisions that are random."""
-    hidden: tuple[Annotated[int, Range(1, 2**16)], Annotated[int, Range(1, 2**16)]] = (32, 16)
+    hidden: Annotated[tuple[int, int], Range(1, 2**16)] = (32, 16)
     """Units of the hidden layers."""
 
     def __post_init__(self) -> None:

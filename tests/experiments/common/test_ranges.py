@@ -21,7 +21,7 @@ from experiments.leaderboard.page import page
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = [
     *("action_gaps", "bench", "cooperative", "distill_rollouts", "leaderboard.play", "search_variants", "tournament"),
-    *("training.config", "watch"),
+    *("training.belief", "training.config", "training.leaf_value.learn", "watch"),
 ]
 CHECKED_ELSEWHERE = {"seed"}  # of a single deal
 
