@@ -42,6 +42,8 @@ def check_file_hash(spec: str, known: dict[str, str], path: Path) -> None:
     """
     now, before = file_hash(spec), known.get(spec)
     if before is not None and now != before:
-        raise ValueError(f"{path} holds results of another {spec}: its file has changed; choose another --output")
+        raise ValueError(
+            f"{path} holds results of another {spec}: its file has changed; move it away or choose another --output"
+        )
     if now is not None:
         known[spec] = now

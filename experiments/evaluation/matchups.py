@@ -173,10 +173,12 @@ class Results:
             hint = "move it away or choose another --output"
             raise ValueError(one_line(f"{one_line(error, 230)}; {hint}")) from None
         if variant is not None and variant != self.variant:
-            raise ValueError(f"{self.path} holds games of {one_line(self.variant, 120)}; choose another --output")
+            raise ValueError(
+                f"{self.path} holds games of {one_line(self.variant, 120)}; move it away or choose another --output"
+            )
         if variant is not None and self.origin["deal_seeds"] != self.seeds:
             held = f"with seeds {shown(self.origin['deal_seeds'])}, not {self.seeds}"
-            raise ValueError(f"{self.path} holds deals {held}; choose another --output")
+            raise ValueError(f"{self.path} holds deals {held}; move it away or choose another --output")
 
     def seed_of(self, deal: int) -> int:
         """The seed of one of the deals of the matchups, which count from 0.
