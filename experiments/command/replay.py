@@ -50,17 +50,17 @@ def moves(record: GameRecord) -> list[tuple[Position, list[int]]]:
 
 
 def find_move(record: GameRecord, number: int) -> tuple[Position, list[int]]:
-    """The position before a move and the move's decisions; for the number after the last, no decisions.
+    """The position before a move and the move's decisions, none for the move that comes next in a running game.
 
     Raises:
         ValueError: the game has fewer moves.
     """
     found = moves(record)
-    if number == len(found) + 1 and not record.over:
-        return record.position, []
-    if not 1 <= number <= len(found):
-        raise ValueError(f"the game has moves 1 to {len(found)}, not {number}")
-    return found[number - 1]
+    comes_next = not record.over and not record.position.mid_move  # the move that has not been made yet
+    last = len(found) + comes_next
+    if not 1 <= number <= last:
+        raise ValueError(f"the game has moves 1 to {last}, not {number}")
+    return found[number - 1] if number <= len(found) else (record.position, [])
 
 
 def check_seat(config: Config, record: GameRecord) -> None:
@@ -93,11 +93,16 @@ def main(config: Config, console: Console | None = None) -> None:
             console.print(f"{path}: {len(record.actions)} decisions", markup=False, highlight=False)
         return
     game = record.variant.game
+    found = moves(record)
     hides = config.seat is not None and not record.over
+    unfinished = len(found) if record.position.mid_move else None  # what has been chosen of it is still hidden
 
-    def told(before: Position, actions: list[int]) -> str:
-        if hides and before.seat != config.seat and game.secret(before.state):
-            return "a move that this seat does not see"
+    def told(number: int, before: Position, actions: list[int]) -> str:
+        if hides and before.seat != config.seat:
+            if game.secret(before.state):
+                return "a move that this seat does not see"
+            if number == unfinished:
+                return "has not moved yet"
         return game.format_move(before.state, actions)
 
     def show(position: Position) -> None:
@@ -106,15 +111,15 @@ def main(config: Config, console: Console | None = None) -> None:
     if config.move is not None:
         before, actions = find_move(record, config.move)
         show(before)
-        text = told(before, actions) if actions else "not made yet"
+        text = told(config.move, before, actions) if actions else "not made yet"
         console.print(f"{config.move}. seat {before.seat}: {text}", markup=False, highlight=False)
         return
     seed = "" if hides else f", seed {record.seed}"
     console.print(f"{record.variant.spec}{seed}", markup=False, highlight=False)
     for name, value in record.tags.items():
         console.print(f"{name}: {value}", markup=False, highlight=False)
-    for number, (before, actions) in enumerate(moves(record), 1):
-        console.print(f"{number}. seat {before.seat}: {told(before, actions)}", markup=False, highlight=False)
+    for number, (before, actions) in enumerate(found, 1):
+        console.print(f"{number}. seat {before.seat}: {told(number, before, actions)}", markup=False, highlight=False)
         if config.boards:
             after = before.clone()
             for action in actions:

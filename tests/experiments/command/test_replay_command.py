@@ -11,6 +11,7 @@ from experiments.command import analyse, replay
 from samurai_env import make_variant
 from samurai_env.editors import set_up, start
 from samurai_env.game_record import GameRecord
+from samurai_env.position import Position
 
 
 @pytest.mark.parametrize("command", [replay, analyse])
@@ -72,3 +73,37 @@ def test_a_seat_sees_no_secret_moves_of_others_until_the_game_is_over(tmp_path):
         assert not any("does not see" in line for line in lines if " seat 1: " in line)
     with pytest.raises(ValueError, match="--seat has no effect on --html and --gif"):
         replay.main(replay.Config(tmp_path / "game.txt", seat=1, html=tmp_path / "game.html"))
+
+
+def test_a_seat_does_not_see_what_another_has_chosen_in_an_unfinished_move(tmp_path):
+    """In the card game a card is chosen first, and laid open with its place."""
+    variant, told = make_variant("samurai_card", 2), set()
+    for choice in range(3):
+        opening = Position(variant, 5)
+        actions = [opening.legal_actions()[choice]]
+        record = GameRecord.from_actions(variant, 5, actions)
+        assert record.position.mid_move
+        (tmp_path / "game.txt").write_text(record.to_text(), encoding="utf-8")
+        for move in (None, 1):
+            config = replay.Config(tmp_path / "game.txt", seat=1, move=move)
+            out = StringIO()
+            replay.main(config, Console(file=out, width=300))
+            assert "1. seat 0: has not moved yet" in out.getvalue()
+            told.add((move, out.getvalue()))
+        out = StringIO()
+        replay.main(replay.Config(tmp_path / "game.txt", seat=0), Console(file=out, width=300))
+        assert variant.game.format_move(opening.state, actions) in out.getvalue()
+        with pytest.raises(ValueError, match="the game has moves 1 to 1, not 2"):
+            replay.main(replay.Config(tmp_path / "game.txt", move=2), Console(quiet=True))
+    assert len(told) == 2
+
+
+def test_the_next_move_of_a_running_game_can_be_asked_for(tmp_path):
+    variant = make_variant("samurai_spirit", 2)
+    record = GameRecord.from_actions(variant, 5, [])
+    (tmp_path / "game.txt").write_text(record.to_text(), encoding="utf-8")
+    out = StringIO()
+    replay.main(replay.Config(tmp_path / "game.txt", move=1), Console(file=out, width=300))
+    assert "not made yet" in out.getvalue()
+    with pytest.raises(ValueError, match="the game has moves 1 to 1, not 2"):
+        replay.main(replay.Config(tmp_path / "game.txt", move=2), Console(quiet=True))
