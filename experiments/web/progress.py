@@ -38,15 +38,17 @@ class Card(Struct):
     notes: Notes = Notes()
 
 
-def strengths(variant: Variant, agents: tuple[str, ...]) -> dict[str, dict[str, object]]:
+def strengths(variant: Variant, agents: tuple[str, ...]) -> dict[str, Any]:
     """Strengths that the leaderboard measured of agents in a variant, or else in the one most like it.
 
     Returns:
-        By spec: `rating` (the win rate in a cooperative game) as text, and `time`, of a decision.
+        `agents`, by spec: `rating` (the win rate in a cooperative game) as text, and `time`, of a decision; and
+        `measured`, the options of that one which differ from the variant's, "" if it is the same.
     """
     nearest = nearest_measured(variant)
     rows = measured().variants[nearest] if nearest else ()
-    return {
+    differing = " ".join(word for word in (nearest or "").split() if word not in variant.spec.split())
+    found = {
         row.spec: {
             "rating": f"{row.strength:.0%} won" if variant.game.cooperative else f"rating {row.strength:+.0f}",
             "time": "" if row.seconds is None else duration(row.seconds),
@@ -54,6 +56,7 @@ def strengths(variant: Variant, agents: tuple[str, ...]) -> dict[str, dict[str, 
         for row in rows
         if row.spec in agents
     }
+    return {"measured": differing, "agents": found}
 
 
 @dataclass(frozen=True)

@@ -429,7 +429,7 @@ def test_strengths_in_the_lobby_are_those_of_the_options_chosen(server, wide):
     for level in ("easy", "heroic"):
         wide.run(choose.format("option-difficulty", level))
         found = server.call(f"strengths?variant=samurai_spirit%20players%3D4%20difficulty%3D{level}")
-        known = found["greedy"]["rating"]
+        known = found["agents"]["greedy"]["rating"]
         wide.until(f"return {shown}.includes(' · {known}')")
         told.append(known)
     assert told[0] != told[1]

@@ -220,9 +220,12 @@ def test_impossible_positions_say_why(server):
 
 def test_agents_are_offered_with_their_strength(server):
     found = server.call("strengths?variant=samurai%20players%3D2")
-    assert found["greedy"]["rating"].startswith("rating ")
-    assert found["greedy"]["time"]
-    assert "won" in server.call("strengths?variant=samurai_spirit%20players%3D4")["greedy"]["rating"]
+    assert found["agents"]["greedy"]["rating"].startswith("rating ")
+    assert found["agents"]["greedy"]["time"]
+    assert found["measured"] == ""
+    other = server.call("strengths?variant=samurai%20players%3D2%20edition%3D1998")
+    assert other == {**found, "measured": "edition=2016"}
+    assert "won" in server.call("strengths?variant=samurai_spirit%20players%3D4")["agents"]["greedy"]["rating"]
     assert "no game" in server.call("strengths?variant=chess", status=400)["error"]
 
 

@@ -5,12 +5,16 @@ import { el, tell } from "./dom.js";
 
 const PERSON = "person";
 
+const TITLE = document.title;
+
 export function lobby(main) {
+  document.title = TITLE;
   const form = el("form", { class: "card", onsubmit: start }, el("h1", {}, "New game"));
   const games = el("select", { id: "game", onchange: () => choose() });
   const number = el("select", { id: "players", onchange: () => seats() });
   const options = el("div", { class: "fields" });
   const places = el("div", { class: "fields", id: "seats" });
+  const source = el("p", { class: "faint" });
   const begin = el("button", { class: "big", type: "submit" }, "Start the game");
   main.append(el("div", { class: "lobby" }, form, el("div", {}, recordCard(), recentCard())));
   let offers = null;
@@ -23,7 +27,7 @@ export function lobby(main) {
         el("h2", {}, "Who plays"),
         places,
         el("details", {}, el("summary", {}, "Rules and options"), options),
-        el("p", { class: "faint" }, "Ratings are the leaderboard's (greedy is 0), times are of one decision there."),
+        source,
         begin,
       );
       choose();
@@ -74,8 +78,10 @@ export function lobby(main) {
     try {
       const found = await call(`strengths?variant=${encodeURIComponent(asked)}`);
       if (asked !== variant()) return;
+      const other = found.measured ? `, measured with ${found.measured}` : "";
+      source.textContent = `Ratings are the leaderboard's (greedy is 0)${other}; times are of one decision there.`;
       for (const option of places.querySelectorAll("option")) {
-        const known = found[option.value];
+        const known = found.agents[option.value];
         if (known) option.textContent = [option.value, known.rating, known.time].filter(Boolean).join(" · ");
       }
     } catch {
@@ -109,6 +115,7 @@ export function open(made, title, replace = false) {
 export const opponent = (agents) => (agents.includes("greedy") ? "greedy" : agents.at(-1));
 
 export function opener(main) {
+  document.title = "Open a record";
   main.append(el("div", { class: "lobby" }, recordCard(), recentCard()));
 }
 

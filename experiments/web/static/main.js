@@ -44,6 +44,11 @@ theme.addEventListener("click", () => {
   paint(dark);
 });
 
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address says which page is shown
+  main.focus();
+});
+
 acceptDrops();
 addEventListener("hashchange", route);
 route();
