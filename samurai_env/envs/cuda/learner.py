@@ -86,7 +86,8 @@ class CudaLearnerVectorEnv(CudaVectorEnv):
     def _kinds(self) -> np.ndarray:
         """Who plays the other seats; raises ValueError."""
         others, opponents = self.variant.num_players - 1, self.opponents
-        named = [opponents] * others if isinstance(opponents, str) else list(opponents)
+        alone = isinstance(opponents, str) or not isinstance(opponents, Sequence)
+        named: list[Any] = [opponents] * others if alone else list(opponents)
         if len(named) != others or not all(name in COMPILED for name in named):
             raise ValueError(
                 f"opponents on a GPU are {' or '.join(COMPILED)}, one for all or one for each of the {others} other "

@@ -117,7 +117,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         self._same_step = self._mode == batch.SAME_STEP
         self._wrap = wrap or (lambda array: array)
         self.stream: Any = 0
-        """The CUDA stream that kernels are started on: 0, or numba's (`numba.cuda.external_stream`)."""
+        """The CUDA stream of kernels and copies: 0, or numba's (`numba.cuda.external_stream`)."""
         self._make_buffers()
         self._choose_kernels()
         self._given = {name: self._wrap(array) for name, array in self._buffers._asdict().items() if name in self.GIVEN}
@@ -193,8 +193,8 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
             how[~mask] = KEPT
         if self._ready:
             self.check()
-        self._how.copy_to_device(how)
-        self._seeds.copy_to_device(seeds)
+        self._to_gpu(self._how, how)
+        self._to_gpu(self._seeds, seeds)
         self._begin_kernel(self.num_envs, self._begin_job(int(bool(given.get("desynchronize")))), self.stream)
         self._ready = True
         return self._observed(), self._info()
@@ -264,7 +264,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         finished = self._zeros(np.int64)
         self._kernels.play_game(self.num_envs, PlayJob(self._states, self._streams, steps, finished), self.stream)
         self._ready = False
-        return int(finished.copy_to_host().sum())
+        return int(self._to_host(finished).sum())
 
     def check(self) -> None:
         """Wait for the GPU, and see whether the actions of all steps so far were legal.
@@ -272,9 +272,9 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         Raises:
             IllegalActionError: names the first game with an illegal action; it stays as it was. Said once.
         """
-        illegal = self._outcomes.illegal.copy_to_host()
+        illegal = self._to_host(self._outcomes.illegal)
         if illegal.any():
-            self._outcomes.illegal.copy_to_device(np.zeros_like(illegal))
+            self._to_gpu(self._outcomes.illegal, np.zeros_like(illegal))
             raise IllegalActionError(f"game {int(illegal.argmax())}: an action of the last steps was illegal")
 
     def state(self) -> Any:
@@ -293,7 +293,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
 
     def states(self) -> np.ndarray:
         """Copy the states of all games from the GPU, as `GameVectorEnv.states` has them."""
-        return self._states.copy_to_host()
+        return self._to_host(self._states)
 
     def restore(self, states: np.ndarray) -> Outcome:
         """Continue from such a copy; returns what `reset` returns.
@@ -306,11 +306,22 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         self._check_open()
         check_fit(states, self.num_envs, self.variant)
         self.variant.check(states)
-        self._states.copy_to_device(states)
-        self._how.copy_to_device(np.full(self.num_envs, GO_ON, np.int8))
+        self._to_gpu(self._states, states)
+        self._to_gpu(self._how, np.full(self.num_envs, GO_ON, np.int8))
         self._begin_kernel(self.num_envs, self._begin_job(0), self.stream)
         self._ready = True
         return self._observed(), self._info()
+
+    def _to_gpu(self, array: Any, values: np.ndarray) -> None:
+        """Fill an array on the GPU, after what the stream does before."""
+        array.copy_to_device(values, stream=self.stream)
+
+    def _to_host(self, array: Any) -> np.ndarray:
+        """Copy an array from the GPU once the stream is done."""
+        copy: np.ndarray = array.copy_to_host(stream=self.stream)
+        if self.stream != 0:
+            self.stream.synchronize()  # only copies on the default stream wait
+        return copy
 
     def _check_open(self) -> None:
         if self.closed:
