@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from samurai_env.core.game import find_game
+from samurai_env.game_record import GameRecord
 from samurai_env.games.board.rules.tiles import COPIES, KIND_CODES, QUICK
 from samurai_env.games.board.state import FIRST_HAND, TILE
 from samurai_env.position import Position
@@ -43,6 +44,16 @@ def test_determinize_keeps_what_the_seat_knows(variant) -> None:
             assert position.over or other.legal_mask().any()
         assert position.hash() == before
     variant.check(np.concatenate(drawn))
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=label)
+def test_determinized_games_can_be_recorded(variant) -> None:
+    """Their seeds are seeds."""
+    rng = np.array([7], np.uint64)
+    for _ in range(8):
+        position = Position(variant, 3).determinized(0, rng)
+        record = GameRecord(variant, int(position.state["seed"]), start=position)
+        assert GameRecord.parse(record.to_text()).position.hash() == position.hash()
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=label)

@@ -114,7 +114,8 @@ def potential(state, out):
 @jit
 def determinize(state, seat, rng):
     """Sample all that a seat cannot know."""
-    state.seed = state.rng[0] = random.draw(rng)
+    state.rng[0] = random.draw(rng)
+    state.seed = state.rng[0] & random.SEED_BITS
     for other in range(state.laid.shape[0]):
         row = left(state, other)[(HAND if other == seat else 0) :]
         if not state.open_hands:

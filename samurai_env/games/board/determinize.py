@@ -3,7 +3,7 @@
 import numpy as np
 
 from samurai_env.core.jit import jit
-from samurai_env.core.rng import below, draw, shuffle
+from samurai_env.core.rng import SEED_BITS, below, draw, shuffle
 from samurai_env.games.board.rules.kernels import NO_KIND, playable
 from samurai_env.games.board.rules.tiles import KINDS
 from samurai_env.games.board.state import FIRST_HAND, TILE
@@ -29,8 +29,8 @@ def determinize(state, seat, rng):
 @jit
 def determinize_by_odds(state, seat, odds, rng):
     """As `determinize`, with the others' hands dealt by `odds`, float64 (players, kinds), see `games.hands`."""
-    state.seed = draw(rng)
-    state.rng[0] = state.seed
+    state.rng[0] = draw(rng)
+    state.seed = state.rng[0] & SEED_BITS
     for other in range(state.hand.shape[0]):
         if other == seat:
             order_supply(state, seat, rng)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from samurai_env.core.jit import jit
-from samurai_env.core.rng import below, draw, shuffle
+from samurai_env.core.rng import SEED_BITS, below, draw, shuffle
 from samurai_env.games.card.rules.setup import draw_card, fill, hand_size
 from samurai_env.games.card.state import CELL, VILLAGE
 from samurai_env.games.hands import UNIFORM, shuffle_hand
@@ -28,8 +28,8 @@ def determinize(state, seat, rng):
 @jit
 def determinize_by_odds(state, seat, odds, rng):
     """As `determinize`, with the others' hands dealt by `odds`, float64 (players, kinds), see `games.hands`."""
-    state.seed = draw(rng)
-    state.rng[0] = state.seed
+    state.rng[0] = draw(rng)
+    state.seed = state.rng[0] & SEED_BITS
     visible = 2 if state.phase == VILLAGE else 1
     reshuffle(rng, state.village_stack[state.villages + visible :], 1 + state.village_copies.shape[0])
     for other in range(state.hand.shape[0]):

@@ -14,7 +14,7 @@ one of the stacks is kept in `known`:
 import numpy as np
 
 from samurai_env.core.jit import jit
-from samurai_env.core.rng import below, draw
+from samurai_env.core.rng import SEED_BITS, below, draw
 from samurai_env.games.spirit.rules.cards import CARDS, DAISUKE, DOLL, FIRST, KATSUSHIRO, SYMBOL
 from samurai_env.games.spirit.rules.setup import TWO_DOLLS, has_open_tokens
 from samurai_env.games.spirit.state import (
@@ -41,8 +41,8 @@ def determinize(state, seat, rng):
         seat: the seat whose knowledge is kept; here it makes no difference.
         rng: uint64 array (1,), the stream to draw from; not the game's own.
     """
-    state.seed = draw(rng)
-    state.rng[0] = state.seed
+    state.rng[0] = draw(rng)
+    state.seed = state.rng[0] & SEED_BITS
     deal(state, rng)
     while has_open_tokens(state) and state.round == 1 and dolls_in_game(state) < TWO_DOLLS:
         deal(state, rng)
