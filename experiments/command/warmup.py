@@ -32,7 +32,7 @@ from samurai_env.envs.learner import LearnerVectorEnv
 from samurai_env.envs.single import GameEnv
 from samurai_env.envs.vector import GameVectorEnv
 
-AGENTS = ("random", "greedy", "rollout:1", "mcts:2", "flat_mc:2")
+AGENTS = ("random", "greedy", "rollout:1", "mcts:2", "flat_mc:2", "best")
 
 
 @dataclass
@@ -77,10 +77,14 @@ def compile_environments(variant: Variant) -> None:
             envs = GameVectorEnv(game, 2, players, encoding=encoding, threads=threads, **options)
             observations, _ = envs.reset(seed=0, options={"desynchronize": True})
             envs.step(observations["action_mask"].argmax(1))
+            envs.state()
             envs.close()
-        learners = LearnerVectorEnv(game, 2, players, opponents="greedy", encoding=encoding, **options)
-        observations, _ = learners.reset(seed=0, options={"desynchronize": True})
-        learners.step(observations["action_mask"].argmax(1))
+            learners = LearnerVectorEnv(
+                game, 2, players, opponents="greedy", encoding=encoding, threads=threads, **options
+            )
+            observations, _ = learners.reset(seed=0, options={"desynchronize": True})
+            learners.step(observations["action_mask"].argmax(1))
+            learners.close()
     for opponents in ("random", "greedy"):
         env = GameEnv(game, players, opponents=opponents, **options)
         env.reset(seed=0)
