@@ -116,7 +116,7 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
                     done += count
                 else:
                     tasks.append((spec, variant.spec, first, count))
-    saved, now = time.monotonic(), commit()
+    saved, now, before = time.monotonic(), commit(), done
     try:
         with (
             interrupt or Interrupt() as interrupt,
@@ -130,8 +130,11 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
                 if time.monotonic() - saved > 20:
                     wins.write()
                     saved = time.monotonic()
-    finally:  # an agent may fail after hours
-        wins.write()
+    except BaseException:
+        if done > before:  # an agent may fail after hours
+            wins.write()
+        raise
+    wins.write()
     return wins
 
 

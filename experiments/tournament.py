@@ -225,8 +225,11 @@ def play(
                 if time.monotonic() - saved > SAVE:
                     write()
                     saved = time.monotonic()
-    finally:  # an agent may fail after hours
-        write()
+    except BaseException:
+        if fresh:  # an agent may fail after hours
+            write()
+        raise
+    write()
     return results
 
 

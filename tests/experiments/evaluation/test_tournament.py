@@ -447,6 +447,16 @@ def test_what_was_played_is_kept_when_an_agent_fails(tmp_path, monkeypatch):
     assert [len(found.deals) for found in played.matchups.values()] == [20]
 
 
+def test_a_tournament_whose_first_game_fails_leaves_no_results(tmp_path, monkeypatch):
+    def failing(task):
+        raise ChildProcessError("the engine has died")
+
+    monkeypatch.setattr(tournament, "play_chunk", failing)
+    with pytest.raises(ChildProcessError):
+        tournament.play(config_of(tmp_path), QUIET)
+    assert not (tmp_path / "results.json").exists()
+
+
 def test_what_a_team_has_played_is_kept_when_an_agent_fails(tmp_path, monkeypatch):
     play_chunk = cooperative.play_chunk
 
