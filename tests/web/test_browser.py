@@ -464,6 +464,33 @@ def test_a_game_of_agents_is_watched_at_the_speed_chosen(server, wide):
     assert not wide.errors()
 
 
+def test_skip_to_the_game_stays_at_the_table_and_the_lobby_has_its_own_title(server, wide):
+    wide.errors()  # of the tests before
+    token = server.new("samurai players=2", "person", "greedy")["seats"][0]
+    wide.open(server.address, token)
+    assert wide.run("return document.title.endsWith(': table')")
+    wide.run("document.querySelector('.skip').click()")
+    time.sleep(0.5)
+    assert wide.run("return [location.hash, document.activeElement.id]") == [f"#/t/{token}", "main"]
+    assert wide.run("return document.querySelector('.picture') !== null")
+    wide.run("document.querySelector('.home').click()")
+    wide.until("return document.title === 'Games table'")
+    assert not wide.errors()
+
+
+def test_the_lobby_says_with_which_options_ratings_were_measured(server, wide):
+    wide.errors()  # of the tests before
+    wide.driver.get("about:blank")
+    wide.driver.get(server.address)
+    faint = "[...document.querySelectorAll('form .faint')].at(-1).textContent"
+    wide.until(f"return {faint}.includes('greedy is 0')")
+    assert not wide.run(f"return {faint}.includes('measured with')")
+    choose = "const one = document.getElementById('option-edition'); one.value = '1998';"
+    wide.run(f"{choose} one.dispatchEvent(new Event('change'));")
+    wide.until(f"return {faint}.includes('measured with edition=2016')")
+    assert not wide.errors()
+
+
 def test_what_has_changed_since_the_own_turn_is_marked_until_the_next_decision(server, wide):
     tokens = server.new("samurai players=3 first_hand=random figure_setup=random", *["person"] * 3)["seats"]
 
