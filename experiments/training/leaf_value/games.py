@@ -47,10 +47,8 @@ def play_own(task: OwnTask) -> dict[str, np.ndarray]:
         As `play`, `won` being the share that is expected; and the mean returns of the games, float64 (players,).
     """
     spec, path, settings, generation, part, seed = task
-    variant, rng = (
-        parse_variant(spec),
-        np.random.default_rng((seed, part, 1 + generation)),
-    )  # (seed, part, 0) is the stream of (seed, part)
+    variant = parse_variant(spec)
+    rng = np.random.default_rng((seed, part, 1 + generation))  # (seed, part, 0) is the stream of (seed, part)
     seeds, key = rng.integers(2**62, size=DEALS).astype(np.uint64), int(rng.integers(2**62))
     states, targets, ends = lookahead.play(variant, load_leaf_value(Path(path), variant), seeds, settings, key)
     return described(variant, states, targets) | {"returns": ends.mean(0)}
