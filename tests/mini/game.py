@@ -114,8 +114,7 @@ def potential(state, out):
 @jit
 def determinize(state, seat, rng):
     """Sample all that a seat cannot know."""
-    state.rng[0] = random.draw(rng)
-    state.seed = state.rng[0] & random.SEED_BITS
+    state.seed = state.rng[0] = random.draw(rng) & random.SEED_BITS
     for other in range(state.laid.shape[0]):
         row = left(state, other)[(HAND if other == seat else 0) :]
         if not state.open_hands:
