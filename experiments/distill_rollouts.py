@@ -201,7 +201,7 @@ def fit(net: PolicyValueNet, config: Config, positions: Positions, console: Cons
 def worth_of_choices(positions: Sized, scores: torch.Tensor, row: torch.Tensor, values: torch.Tensor) -> float:
     """By how much the action of highest score is worth more than the mean of the legal ones.
 
-    The mean over positions; of actions with the same score, one is taken at random.
+    The mean over positions; actions with the same score count by their mean.
     """
     best = torch.full((len(positions),), -torch.inf).scatter_reduce(0, row, scores, "amax")
     chosen = (scores == best[row]).float()
