@@ -130,6 +130,7 @@ def test_seats(variant) -> None:
         assert env.reset()[1]["seat"].tolist() == [1, 0, 1, 0, 1]
     unseeded = make(variant, 5, seat="rotate", opponents="random", autoreset_mode="SameStep")
     assert [unseeded.reset()[1]["seat"].tolist() for _ in range(2)] == [[0, 1, 0, 1, 0], [1, 0, 1, 0, 1]]
+    unseeded.reset()  # its learners have the seats that `restored` begins with: no opponent plays, so no game can end
     restored = make(variant, 5, seat="rotate", opponents="random", autoreset_mode="SameStep")
     assert restored.restore(unseeded.states.copy())[1]["seat"].tolist() == [0, 1, 0, 1, 0]
     found = np.zeros(5, int)
