@@ -7,7 +7,6 @@ wins.json as they come, the table to table.md; the same command resumes, and mor
 games may be added later.
 """
 
-import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from experiments.common import markdown as pages
 from experiments.common.cli import GameSpec, make_folder, progress_bar, run_program
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
+from experiments.common.periodic_save import PeriodicSave
 from experiments.common.provenance import commit, machine
 from experiments.common.ranges import Count, check_ranges
 from experiments.common.tasks import WorkerSettings, results
@@ -116,25 +116,18 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
                     done += count
                 else:
                     tasks.append((spec, variant.spec, first, count))
-    saved, now, before = time.monotonic(), commit(), done
-    try:
-        with (
-            interrupt or Interrupt() as interrupt,
-            progress_bar(console, "games", done + sum(task[-1] for task in tasks), done) as bar,
-            closing(results(play_chunk, tasks, config, lambda: interrupt.asked)) as coming,
-        ):
-            for _, played in coming:
-                wins.add(played, now)
-                done += len(played.returns)
-                bar(done, played.agent)
-                if time.monotonic() - saved > 20:
-                    wins.write()
-                    saved = time.monotonic()
-    except BaseException:
-        if done > before:  # an agent may fail after hours
-            wins.write()
-        raise
-    wins.write()
+    now = commit()
+    with (
+        PeriodicSave(wins.write) as save,
+        interrupt or Interrupt() as interrupt,
+        progress_bar(console, "games", done + sum(task[-1] for task in tasks), done) as bar,
+        closing(results(play_chunk, tasks, config, lambda: interrupt.asked)) as coming,
+    ):
+        for _, played in coming:
+            wins.add(played, now)
+            done += len(played.returns)
+            bar(done, played.agent)
+            save.added()
     return wins
 
 

@@ -10,7 +10,7 @@ command resumes, and more agents or deals may be added later.
 """
 
 import textwrap
-import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -31,6 +31,7 @@ from agents.spec import split_agent_specs
 from experiments.common.cli import GameSpec, command_line, make_folder, progress_bar, run_program, save_picture
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
+from experiments.common.periodic_save import PeriodicSave
 from experiments.common.provenance import commit, machine
 from experiments.common.ranges import Count, Seed, check_ranges
 from experiments.common.tasks import WorkerSettings
@@ -45,7 +46,6 @@ from samurai_env.files.atomic_write import write_atomically
 
 # Spec of the variant, line-up, first deal of the tournament, of the task (from there), number of deals.
 Task = tuple[str, Lineup, int, int, int]
-SAVE = 20.0  # seconds between two times that results are written
 
 
 @dataclass
@@ -175,6 +175,36 @@ def _check_free_for_all(config: Config, variant: Variant) -> None:
         )
 
 
+def in_kept_order(lineups: Sequence[Lineup], results: Results, config: Config) -> list[Lineup]:
+    """Line-ups with their agents in the order in which results so far name them, so that these go on.
+
+    Raises:
+        ValueError: `config.above` is about the agent that is named first, and the results name another first.
+    """
+    known = {frozenset(lineup): lineup for lineup in results.matchups}
+    kept = [lineup if lineup in results.matchups else known.get(frozenset(lineup), lineup) for lineup in lineups]
+    for old, new in zip(kept, lineups, strict=True):
+        if config.above is not None and old != new:
+            raise ValueError(
+                f"--above is about the agent named first: name {old[0]} before the other, as {results.path} does"
+            )
+    return kept
+
+
+def settled(matchup: Matchup, config: Config) -> int:
+    """Count the deals of a matchup that need not be played any more."""
+    return config.deals if stop(matchup, config) else len(matchup.shares(config.deals))
+
+
+def drop_late_deals(results: Results, config: Config, fresh: dict[Lineup, set[int]]) -> None:
+    """Remove, of the `fresh` deals, those after the end of their matchup: how many there are depends on the workers."""
+    for lineup, deals in fresh.items():
+        end = stop(results.matchups[lineup], config) or config.deals
+        for deal in [deal for deal in deals if deal >= end]:
+            del results.matchups[lineup].deals[deal]
+            deals.remove(deal)
+
+
 def play(
     config: Config, console: Console, interrupt: Interrupt | None = None, lineups: Sequence[Lineup] | None = None
 ) -> Results:
@@ -182,54 +212,29 @@ def play(
     results = prepare(config)
     players = parse_variant(results.variant).num_players
     lineups = lineups_to_meet(config, players) if lineups is None else lineups
-    if players == 2 or config.free_for_all:  # what has been played with the agents named in another order goes on
-        known = {frozenset(lineup): lineup for lineup in results.matchups}
-        asked = lineups
-        lineups = [lineup if lineup in results.matchups else known.get(frozenset(lineup), lineup) for lineup in asked]
-        if config.above is not None and lineups != asked:
-            first = next(old for old, new in zip(lineups, asked, strict=True) if old != new)[0]
-            raise ValueError(
-                f"--above is about the agent named first: name {first} before the other, as {results.path} does"
-            )
-    for lineup in lineups:
-        results.matchups.setdefault(lineup, Matchup())
-
-    def settled(lineup: Lineup) -> int:
-        matchup = results.matchups[lineup]
-        return config.deals if stop(matchup, config) else len(matchup.shares(config.deals))
+    if players == 2 or config.free_for_all:
+        lineups = in_kept_order(lineups, results, config)
+    done = {lineup: settled(results.matchups.setdefault(lineup, Matchup()), config) for lineup in lineups}
+    command, now = command_line("experiments.tournament", WorkerSettings().given_to(config)), commit()
+    fresh = defaultdict[Lineup, set[int]](set)
 
     def write() -> None:
-        # Workers had begun some when a matchup ended; how many depends on their speed.
-        for lineup, deals in fresh.items():
-            end = stop(results.matchups[lineup], config) or config.deals
-            for deal in [deal for deal in deals if deal >= end]:
-                del results.matchups[lineup].deals[deal]
-                deals.remove(deal)
+        drop_late_deals(results, config, fresh)
         results.write(command)
 
-    command, now = command_line("experiments.tournament", WorkerSettings().given_to(config)), commit()
-    done, fresh = {lineup: settled(lineup) for lineup in lineups}, dict[Lineup, set[int]]()
-    tasks = missing(results, config, lineups)
-    saved = time.monotonic()
-    try:
-        with (
-            interrupt or Interrupt() as interrupt,
-            progress_bar(console, "deals", config.deals * len(lineups), sum(done.values())) as bar,
-            closing(results_of(play_chunk, tasks, config, lambda: interrupt.asked)) as coming,
-        ):
-            for _, chunk in coming:
-                results.matchups[chunk.lineup].add(chunk, now)
-                fresh.setdefault(chunk.lineup, set()).update(range(chunk.first, chunk.first + len(chunk.shares)))
-                done[chunk.lineup] = settled(chunk.lineup)
-                bar(sum(done.values()), (", " if config.free_for_all else " among ").join(chunk.lineup))
-                if time.monotonic() - saved > SAVE:
-                    write()
-                    saved = time.monotonic()
-    except BaseException:
-        if fresh:  # an agent may fail after hours
-            write()
-        raise
-    write()
+    with (
+        PeriodicSave(write) as save,
+        interrupt or Interrupt() as interrupt,
+        progress_bar(console, "deals", config.deals * len(lineups), sum(done.values())) as bar,
+        closing(results_of(play_chunk, missing(results, config, lineups), config, lambda: interrupt.asked)) as coming,
+    ):
+        for _, chunk in coming:
+            matchup = results.matchups[chunk.lineup]
+            matchup.add(chunk, now)
+            fresh[chunk.lineup].update(range(chunk.first, chunk.first + len(chunk.shares)))
+            done[chunk.lineup] = settled(matchup, config)
+            bar(sum(done.values()), (", " if config.free_for_all else " among ").join(chunk.lineup))
+            save.added()
     return results
 
 

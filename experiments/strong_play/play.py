@@ -1,7 +1,6 @@
 """Playing the sections of the page, and the file of each."""
 
 import json
-import time
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -16,6 +15,7 @@ from agents.registry import make_agent
 from experiments.common.cli import make_folder, progress_bar
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
+from experiments.common.periodic_save import PeriodicSave
 from experiments.common.provenance import RESULTS, add_new, commit, machine
 from experiments.common.tasks import WorkerSettings, results_in_order
 from experiments.evaluation.matches import warm_agent
@@ -30,7 +30,6 @@ from samurai_env.files.json_reader import read_json
 LIST = Path(__file__).with_name("sections.toml")
 FOLDER = RESULTS / "strong-play"
 CHUNK = 50  # games that a worker plays at a time
-SAVE = 20.0  # seconds between two writes of a file
 OF_GAME: dict[str, Callable[[Games], dict[str, PerGame]]] = {"samurai": board_game.measure}  # beside `general`
 
 
@@ -172,7 +171,6 @@ def play(
                     check_file_hash(spec, measured.networks, path)
                 console.print(f"{section.name}, {name}:")
                 _play_run(measured, name, games, path, workers, console, interrupt)
-                save(measured, path)
 
 
 def _play_run(
@@ -184,7 +182,7 @@ def _play_run(
     console: Console,
     interrupt: Interrupt,
 ) -> None:
-    played, saved, now = measured.runs[name], time.monotonic(), commit()
+    played, now = measured.runs[name], commit()
 
     def tasks() -> Iterator[Task]:
         for first in range(played.games, games, CHUNK):
@@ -192,6 +190,7 @@ def _play_run(
             yield Task(measured.variant, played.agent, played.against, first, count, measured.sampled)
 
     with (
+        PeriodicSave(lambda: save(measured, path)) as saving,
         progress_bar(console, "games", games, played.games) as bar,
         closing(results_in_order(measure_games, list(tasks()), workers, lambda: interrupt.asked)) as coming,
     ):
@@ -206,6 +205,4 @@ def _play_run(
             for kept, value in ((played.commits, now), (played.machines, where)):
                 add_new(kept, value)
             bar(played.games, "")
-            if time.monotonic() - saved > SAVE:
-                save(measured, path)
-                saved = time.monotonic()
+            saving.added()

@@ -14,7 +14,7 @@ from experiments.strong_play.outputs import texts
 from experiments.strong_play.page import page
 from experiments.strong_play.play import Measured, Played, Run, Section
 from experiments.strong_play.recording import Games, SampledOpening, record_games
-from experiments.strong_play.statistics import added, mean, sums
+from experiments.strong_play.statistics import Sums, added, mean, sums
 from samurai_env import Position, parse_variant
 from samurai_env.game_record import GameRecord
 from samurai_env.games.board.rules.tiles import COPIES, FIGURES, KIND_CODES, KIND_NAMES
@@ -214,6 +214,22 @@ def test_play_resumes_and_refuses_other_games(tmp_path: Path, monkeypatch: pytes
     section.sampled = 3
     with pytest.raises(ValueError, match="other games"):
         play.load(section, tmp_path / "parts")
+
+
+def test_what_was_played_is_kept_when_an_agent_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure_games = play.measure_games
+
+    def failing(task: play.Task) -> tuple[Sums, str]:
+        if task.first >= 4:
+            raise ChildProcessError("the engine has died")
+        return measure_games(task)
+
+    monkeypatch.setattr(play, "CHUNK", 2)
+    monkeypatch.setattr(play, "measure_games", failing)
+    section = Section("small", "samurai players=2", 6, {"random": Run("random")})
+    with pytest.raises(ChildProcessError, match="the engine has died"):
+        play.play([section], ONE, Console(quiet=True), tmp_path)
+    assert play.load(section, tmp_path).runs["random"].games == 4
 
 
 def test_the_page_refuses_what_is_not_measured_or_not_so() -> None:

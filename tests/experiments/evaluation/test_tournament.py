@@ -13,6 +13,7 @@ from rich.console import Console
 
 from agents.spec import split_agent_specs
 from experiments import cooperative, tournament
+from experiments.common import periodic_save
 from experiments.common.cli import run_program
 from experiments.common.interrupts import Interrupt
 from experiments.common.provenance import ROOT
@@ -421,7 +422,7 @@ def test_what_is_written_on_the_way_holds_no_deals_beyond_the_end(tmp_path, monk
         write(self, command)
         written.append([len(found["shares"]) for found in json.loads(self.path.read_text())["matchups"]])
 
-    monkeypatch.setattr(tournament, "SAVE", -1.0)
+    monkeypatch.setattr(periodic_save, "SECONDS", -1.0)
     monkeypatch.setattr(tournament, "results_of", eager)
     monkeypatch.setattr(Results, "write", note)
     config = config_of(tmp_path, deals=80, width=0.3, chunk=10, mirror=False)

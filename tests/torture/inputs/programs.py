@@ -24,6 +24,7 @@ from safetensors.torch import load_file
 from agents.networks.cards import read_card
 from agents.networks.network_files import load_network
 from experiments import action_gaps, distill_rollouts, tournament
+from experiments.common import periodic_save
 from experiments.common.cli import report_unless_raised_again
 from experiments.leaderboard.play import Config, play
 from experiments.train_ppo import train
@@ -110,7 +111,7 @@ def shares(path: Path) -> object:
 
 def meet(folder: Path) -> None:
     """Play a tournament whose matchups end at a width, and show it."""
-    tournament.SAVE = 0.0
+    periodic_save.SECONDS = 0.0
     config = tournament.Config(
         ("random", "greedy"), deals=60, width=0.25, chunk=3, processes=1, output=folder / "tournament"
     )
@@ -125,7 +126,7 @@ def met(folder: Path) -> object:
 
 def lead(folder: Path) -> None:
     """Play a leaderboard."""
-    tournament.SAVE = 0.0
+    periodic_save.SECONDS = 0.0
     (folder / "list.toml").write_text(LADDER, encoding="utf-8")
     play(Config(processes=1), QUIET, folder, folder / "list.toml")
 
