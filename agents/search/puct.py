@@ -52,6 +52,7 @@ PRIOR_FLOOR = 0.02  # the least prior of a legal action is this divided by their
 LEGAL = -1e8  # log-probabilities below are those of illegal actions
 # What `expanded` of a node says: whose priors it has. A node that the network is being asked about has the heuristic's.
 NO_PRIORS, NETWORK, HEURISTIC, ASKED = 0, 1, 2, 3
+CHOOSE, ROLL_OUT, ASK = 0, 1, 2  # what follows at a node: an action, or the simulation ends there
 LEAST_PRIOR = 1e-6  # above 0, which marks an action that the network was not asked about
 
 
@@ -174,8 +175,6 @@ class Workspace(NamedTuple):
 def descend(roots, forest, batch, params, work):
     """Let simulations descend to leaves for the network, in searches not ended; others are backed up at once.
 
-    A node asks the network again where a determinization allows actions that were not legal before.
-
     Args:
         roots: states (games,), the positions searched.
         forest: `Forest`, in and out.
@@ -183,62 +182,97 @@ def descend(roots, forest, batch, params, work):
         params: `PUCTParams`.
         work: `Workspace`.
     """
-    leaves, paths, depths, used, words = batch.leaves, batch.paths, batch.depths, forest.used, work.words
+    leaves, paths, depths, words = batch.leaves, batch.paths, batch.depths, work.words
     for i in range(roots.shape[0]):
         if forest.ended[i]:
             depths[i] = -1
             continue
-        nodes, seat = forest.nodes[i], roots[i].seat
+        nodes, rng = forest.nodes[i], forest.rngs[i]
         for j in range(leaves.shape[1]):
             leaves[i, j] = roots[i]
-            state, path, node, depth = leaves[i, j], paths[i, j], 0, 0
-            redeal(state, seat, forest.odds[i], forest.rngs[i])
-            path[0] = 0
-            nodes[0].in_flight += 1
-            asks, judged = False, 0  # the last node on the way with a value of the network
-            while not state.over:
-                legal(state, words)
-                if nodes[node].expanded == NO_PRIORS:
-                    asks = params.net_visits <= 1 or depth == 0
-                    if asks or nodes[node].visits == 0:
-                        break
-                    write_priors(state, words, params.heuristic_temperature, work.logits, nodes[node])
-                    nodes[node].expanded = HEURISTIC
-                elif nodes[node].expanded == HEURISTIC:
-                    if nodes[node].visits >= params.net_visits:
-                        nodes[node].expanded = ASKED
-                        asks = True
-                        break
-                elif nodes[node].expanded == NETWORK and lacks_priors(nodes[node], words):
-                    asks = True
-                    break
-                if nodes[node].expanded == NETWORK:
-                    judged = node
-                prior_floor = PRIOR_FLOOR / bits.count(words)
-                reduction = params.fpu if depth > 0 else 0.0
-                child, action = select(nodes, node, words, state.seat, params.c_puct, prior_floor, False, reduction)
-                if action >= 0:
-                    child = used[i]
-                    used[i] += 1
-                    add_child(nodes, node, child, action)
-                node = child
-                step(state, nodes[node].action)
-                depth += 1
-                path[depth] = node
-                nodes[node].in_flight += 1
-            depths[i, j] = depth
+            state, path = leaves[i, j], paths[i, j]
+            redeal(state, roots[i].seat, forest.odds[i], rng)
+            depth, asks, judged = find_leaf(state, nodes, forest.used[i : i + 1], path, words, work.logits, params)
+            depths[i, j] = depth if asks else -1
             if not asks:
-                if state.over:
-                    returns(state, work.returns)
-                else:
-                    rollout(
-                        state, params.rollout_depth, 1.0, words, work.logits, work.returns, forest.rngs[i], work.value
-                    )
-                    for player in range(work.returns.shape[0]):
-                        expected = nodes[judged].net_value[player]
-                        work.returns[player] = expected + params.rollout_weight * (work.returns[player] - expected)
+                judge(state, nodes[judged].net_value, rng, params, work)
                 backup(nodes, path, depth, work.returns)
-                depths[i, j] = -1
+
+
+def find_leaf(state, nodes, used, path, words, logits, params):
+    """Let one simulation descend to a leaf, or to the end of the game.
+
+    Args:
+        state: its determinization of the root; out: the leaf.
+        nodes: of the tree.
+        used: int64 (1,), the number of nodes used, in and out.
+        path: int32 (longest,), out: the nodes on the way.
+        words: of `Workspace`.
+        logits: of `Workspace`.
+        params: `PUCTParams`.
+
+    Returns:
+        The length of the path less one, whether the network has to be asked about the leaf, and the last node on the
+        way with a value of the network.
+    """
+    node, depth, judged = 0, 0, 0
+    path[0] = 0
+    nodes[0].in_flight += 1
+    while not state.over:
+        legal(state, words)
+        following = enter(state, nodes[node], depth == 0, words, logits, params)
+        if following != CHOOSE:
+            return depth, following == ASK, judged
+        if nodes[node].expanded == NETWORK:
+            judged = node
+        prior_floor = PRIOR_FLOOR / bits.count(words)
+        reduction = params.fpu if depth > 0 else 0.0
+        child, action = select(nodes, node, words, state.seat, params.c_puct, prior_floor, False, reduction)
+        if action >= 0:
+            child = used[0]
+            used[0] += 1
+            add_child(nodes, node, child, action)
+        node = child
+        step(state, nodes[node].action)
+        depth += 1
+        path[depth] = node
+        nodes[node].in_flight += 1
+    return depth, False, judged
+
+
+def enter(state, node, is_root, words, logits, params):
+    """What follows at a node, with the legal actions in `words`: `CHOOSE`, `ROLL_OUT` or `ASK`.
+
+    A node asks the network again where a determinization allows actions that were not legal before.
+    """
+    if node.expanded == NO_PRIORS:
+        if is_root or params.net_visits <= 1:
+            return ASK
+        if node.visits == 0:
+            return ROLL_OUT
+        write_priors(state, words, params.heuristic_temperature, logits, node)
+        node.expanded = HEURISTIC
+    elif node.expanded == HEURISTIC and node.visits >= params.net_visits:
+        node.expanded = ASKED
+        return ASK
+    elif node.expanded == NETWORK and lacks_priors(node, words):
+        return ASK
+    return CHOOSE
+
+
+def judge(state, expected, rng, params, work):
+    """Write what a leaf gets without the network into `work.returns`.
+
+    These are the returns of the game if it is over, else those of a rollout mixed with those that the network
+    expected on the way (`expected`, float64 (seats,)).
+    """
+    out = work.returns
+    if state.over:
+        returns(state, out)
+        return
+    rollout(state, params.rollout_depth, 1.0, work.words, work.logits, out, rng, work.value)
+    for player in range(out.shape[0]):
+        out[player] = expected[player] + params.rollout_weight * (out[player] - expected[player])
 
 
 @jit
@@ -324,10 +358,18 @@ def rollout_returns(leaves, games, rngs, depth, work):
 @cache
 def _bound(game: Game) -> tuple[Any, Any]:
     k = game.kernels
-    scope = {"legal": k.legal, "step": k.step, "returns": k.returns, "redeal": beliefs.bound(game)}
-    scope["rollout"] = rollouts.bound(game)
-    scope["write_priors"] = bind(mcts.write_priors, game.name, {"heuristic_policy": k.heuristic_policy})
-    return bind(descend, game.name, scope), bind(rollout_returns, game.name, {"rollout": scope["rollout"]})
+    scope = {
+        "legal": k.legal,
+        "step": k.step,
+        "returns": k.returns,
+        "redeal": beliefs.bound(game),
+        "heuristic_policy": k.heuristic_policy,
+        "rollout": rollouts.bound(game),
+    }
+    scope["write_priors"] = bind(mcts.write_priors, game.name, scope)
+    for template in (enter, find_leaf, judge):
+        scope[template.__name__] = bind(template, game.name, scope, inline=True)
+    return bind(descend, game.name, scope), bind(rollout_returns, game.name, scope)
 
 
 class PUCTAgent:
