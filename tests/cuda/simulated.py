@@ -159,8 +159,12 @@ def test_a_restored_game_that_was_cut_off_is_truncated(given: dict[str, Any]) ->
     assert flags == [[[False, False], [True, False]]] * 2
 
 
-def test_the_learner_moves_on_where_a_restored_game_was_over() -> None:
-    """With SameStep the next game begins at once, in which a rotating learner has the next seat, as on the CPU."""
+@pytest.mark.parametrize("resets", [0, 1, 2])
+def test_the_learner_moves_on_where_a_restored_game_was_over(resets: int) -> None:
+    """With SameStep the next game begins at once, in which a rotating learner has the next seat, as on the CPU.
+
+    Games restored before any reset are the first, so that the learners' seats are those after a first reset.
+    """
     batch = GameBatch(make_variant("samurai_card"))
     states = batch.reset(np.arange(3))
     while not states["over"][1]:
@@ -169,10 +173,11 @@ def test_the_learner_moves_on_where_a_restored_game_was_over() -> None:
     for device in ("cpu", "cuda"):
         settings = {"autoreset_mode": "SameStep", "opponents": "greedy", "seat": "rotate"}
         env = make_vector_env("samurai_card", 3, device=device, **settings)
-        env.reset(seed=5)
+        for _ in range(resets):
+            env.reset()
         _, info = env.restore(states)
         seats.append(np.asarray(info["seat"] if device == "cpu" else info["seat"].copy_to_host()).tolist())
-    assert seats[0] == seats[1]
+    assert seats[0] == seats[1] == ([1, 1, 1] if resets == 2 else [0, 0, 0])
 
 
 def test_arrays_are_wrapped_once_and_stay_the_same() -> None:

@@ -7,10 +7,11 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from samurai_env.core.texts import shown
-from samurai_env.envs.compiled.one_learner import LearnerBuffers
+from samurai_env.envs.compiled.one_learner import ROTATING, LearnerBuffers
+from samurai_env.envs.cuda.compiled.all_seats import GO_ON
 from samurai_env.envs.cuda.compiled.one_learner import LearnerResetJob, LearnerStepJob, cuda_learner_kernels
 from samurai_env.envs.cuda.toolkit import on_gpu
-from samurai_env.envs.cuda.vector import CudaVectorEnv
+from samurai_env.envs.cuda.vector import CudaVectorEnv, Outcome
 from samurai_env.envs.learner import COMPILED_KINDS, seating_of
 from samurai_env.envs.opponents import COMPILED
 
@@ -70,6 +71,7 @@ class CudaLearnerVectorEnv(CudaVectorEnv):
 
     def _make_own_buffers(self) -> None:
         self._seating, learners = seating_of(self._seat_choice, self.variant.num_players, self.num_envs)
+        self._begun = False  # whether learners have had seats
         self._buffers = LearnerBuffers(
             **self._shared,
             waiting=self._zeros(np.int8),
@@ -102,6 +104,13 @@ class CudaLearnerVectorEnv(CudaVectorEnv):
 
     def _step_job(self, buffers: Any) -> tuple[Any, ...]:
         return LearnerStepJob(self._mode, self._shaped, self._seating, buffers, self._outcomes)
+
+    def _begin(self, how: np.ndarray, desynchronized: bool) -> Outcome:
+        if self._seating == ROTATING and not self._begun and (how == GO_ON).all():
+            seats = np.arange(self.num_envs) % self.variant.num_players  # a reset would move on to them
+            self._to_gpu(self._buffers.learners, seats.astype(np.int8))
+        self._begun = True
+        return super()._begin(how, desynchronized)
 
     def _begin_job(self, desynchronized: int) -> tuple[Any, ...]:
         return LearnerResetJob(

@@ -193,9 +193,13 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
             how[~mask] = KEPT
         if self._ready:
             self.check()
-        self._to_gpu(self._how, how)
         self._to_gpu(self._seeds, seeds)
-        self._begin_kernel(self.num_envs, self._begin_job(int(bool(given.get("desynchronize")))), self.stream)
+        return self._begin(how, bool(given.get("desynchronize")))
+
+    def _begin(self, how: np.ndarray, desynchronized: bool) -> Outcome:
+        """Reset games, or go on with those put there, as `how` (int8 (num_envs,)) says of each."""
+        self._to_gpu(self._how, how)
+        self._begin_kernel(self.num_envs, self._begin_job(int(desynchronized)), self.stream)
         self._ready = True
         return self._observed(), self._info()
 
@@ -307,10 +311,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         check_fit(states, self.num_envs, self.variant)
         self.variant.check(states)
         self._to_gpu(self._states, states)
-        self._to_gpu(self._how, np.full(self.num_envs, GO_ON, np.int8))
-        self._begin_kernel(self.num_envs, self._begin_job(0), self.stream)
-        self._ready = True
-        return self._observed(), self._info()
+        return self._begin(np.full(self.num_envs, GO_ON, np.int8), desynchronized=False)
 
     def _to_gpu(self, array: Any, values: np.ndarray) -> None:
         """Fill an array on the GPU, after what the stream does before."""
@@ -331,7 +332,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         """Refuse a call between two games, or after `close`."""
         if not self._ready:
             self._check_open()
-            raise ResetNeeded("call reset() first")
+            raise ResetNeeded("call reset() of all games first, or restore()")
 
     def _observed(self) -> Any:
         given = self._given
