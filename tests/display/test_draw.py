@@ -23,7 +23,7 @@ from samurai_env.games.board.display import player_view
 from samurai_env.games.board.display import scene as pictures
 from samurai_env.games.board.rules.tiles import KIND_CODES
 from samurai_env.games.board.rules.topology import hexes_in_play
-from samurai_env.games.board.state import PHASES, SETUP, TILE
+from samurai_env.games.board.state import FIRST_HAND, PHASES, SETUP, TILE
 
 ROOT = Path(__file__).parents[2]
 OVER = "over"
@@ -178,9 +178,13 @@ def test_captures_are_open_without_the_option(positions):
         assert table(position, 0)[1][2] == table(position)[1][2]
 
 
-def test_a_pick_of_the_first_hand_is_told_to_its_player_alone():
-    for n in (2, 3):
-        position = Position(make_variant("samurai", n, figure_setup="random" if n == 2 else "alternate"), 4)
+@pytest.mark.parametrize("first", [0, 1, 2, 3, "random"])
+def test_a_pick_of_the_first_hand_is_told_to_its_player_alone(first):
+    for n in (2, 3, 4):
+        if first in range(n, 4):
+            continue
+        setup = "random" if n == 2 else "alternate"
+        position = Position(make_variant("samurai", n, figure_setup=setup, first=first), 4)
         for pick in range(5 * n):
             picker, action = position.seat, position.legal_actions()[pick % 7]
             position.step(action)
@@ -189,6 +193,24 @@ def test_a_pick_of_the_first_hand_is_told_to_its_player_alone():
                 reported = player_view.last_move(position.state, viewer, [action])
                 known = viewer in (None, picker)
                 assert reported == f"seat {picker}: picked {code if known else 'a tile (hidden)'}"
+
+
+@pytest.mark.parametrize("setup", ["alternate", "free"])
+@pytest.mark.parametrize("first", [0, 1, 2, 3, "random"])
+def test_who_puts_a_figure_is_told(first, setup):
+    for n in (2, 3, 4):
+        if first in range(n, 4):
+            continue
+        position, put = Position(make_variant("samurai", n, figure_setup=setup, first=first), 5), 0
+        while (phase := position.state["phase"]) in (FIRST_HAND, SETUP):
+            seat, action = position.seat, position.legal_actions()[-1]
+            position.step(action)
+            if phase == FIRST_HAND:
+                continue
+            reported = player_view.last_move(position.state, 0, [action])
+            assert re.fullmatch(rf"seat {seat}: put the \w+ on c\d\dr\d\d", reported)
+            put += 1
+        assert put > 10
 
 
 @pytest.mark.parametrize("viewer", [-1, 2])

@@ -215,11 +215,11 @@ def last_move(state: np.void, viewer: int | None, last: Sequence[int]) -> str:
 
 
 def _picked(state: np.void, viewer: int | None, ids: list[int]) -> str:
-    seat = int(state["seat"])
+    seat, n = int(state["seat"]), state["hand"].shape[0]
     if state["phase"] != FIRST_HAND:
-        seat = state["hand"].shape[0] - 1
+        seat = (int(state["first_seat"]) - 1) % n  # the last to pick
     elif state["hand"][seat].sum() == 0:  # the seat before has just picked its fifth
-        seat -= 1
+        seat = (seat - 1) % n
     known = viewer is None or viewer == seat
     return f"seat {seat}: picked {', '.join(map(kind_text, ids)) if known else 'a tile (hidden)'}"
 
@@ -230,7 +230,8 @@ def _move_words(state: np.void, ids: list[int]) -> str:
     if first == END:
         return "end of the turn"
     if first >= SPOT0[n]:
-        seat = (3 * (int(FIGURES_EACH[n]) - 1) - int(state["pool"].sum()) - 1) % n
+        put = 3 * (int(FIGURES_EACH[n]) - 1) - int(state["pool"].sum())
+        seat = (int(state["first_seat"]) + put - 1) % n
         return f"seat {seat}: put {_spot_text(state, first, 'on')}"
     if first >= KINDS:
         return " ".join(names(n)[action] for action in ids)
