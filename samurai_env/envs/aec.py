@@ -1,5 +1,6 @@
 """PettingZoo AEC environment of any game."""
 
+from copy import deepcopy
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -22,6 +23,7 @@ from samurai_env.envs.common import (
     check_render_mode,
     close_window,
     ending,
+    move_with,
     render,
     starting_position,
     variant_from_keywords,
@@ -89,6 +91,7 @@ class GameAEC(AECEnv):
         self._observation = np.zeros(self._shape, np.int8)
         self._seeds = Seeds()
         self._position: Position | None = None
+        self._observer: str | None = None  # the agent whose `_mask` and `_observation` are kept
         space = observation_space(self.variant, self.encoding, observation)
         self.observation_spaces = dict.fromkeys(self.possible_agents, space)
         self.state_space = state_space(self.variant, self.encoding)
@@ -110,6 +113,10 @@ class GameAEC(AECEnv):
         """Leave out what `_bind` sets, so that deepcopy and pickle work."""
         bound = ("_act", "_write_observation", "_states", "_words")
         return {name: value for name, value in self.__dict__.items() if name not in bound}
+
+    def __copy__(self) -> "GameAEC":
+        """A whole copy: one that shared the game would move it on."""
+        return deepcopy(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -155,7 +162,6 @@ class GameAEC(AECEnv):
         position = self._position = starting_position(self.variant, self._seeds, seed, options)
         self._bind()
         self._move: list[int] = []
-        self._observer: str | None
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -184,13 +190,14 @@ class GameAEC(AECEnv):
             (num_actions,), which is all 0 unless `agent` decides next.
 
         Raises:
+            AttributeError: before the first reset.
             KeyError: no such agent.
         """
         if agent == self._observer:
             out, mask = self._observation.copy(), self._mask
         else:
             out, mask = np.empty(self._shape, np.int8), self._no_mask
-            self._write_observation(self._states, 0, self._seats[agent], out)
+            self._write_observation(self.position.states, 0, self._seats[agent], out)
         return out if self._boxed else {"observation": out, "action_mask": mask.copy()}
 
     def state(self) -> np.ndarray:
@@ -230,7 +237,7 @@ class GameAEC(AECEnv):
         if seat == ILLEGAL:
             self.position.step(action)  # raises, with the reason
         if self.render_mode is not None:
-            self._move = [*self._move, action] if mid_move else [action]
+            self._move = move_with(self._move, action, mid_move)
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = {}
         self._mask = mask
@@ -300,6 +307,10 @@ class CheckedAEC(OrderEnforcingWrapper):
 
     agents = property(attrgetter("env.agents"))
     agent_selection = property(attrgetter("env.agent_selection"))
+
+    def __copy__(self) -> "CheckedAEC":
+        """A whole copy, as of the environment within."""
+        return deepcopy(self)
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Observation, reward, terminated, truncated, info of the agent to act, as `AECEnv.last`."""

@@ -121,6 +121,37 @@ def checked_reset_mask(options: Mapping[str, Any], num_envs: int, ready: bool) -
     return mask
 
 
+def checked_desynchronize(options: Mapping[str, Any]) -> bool:
+    """Whether a vector environment is to desynchronize the games that it resets.
+
+    Args:
+        options: those of `reset`.
+
+    Raises:
+        TypeError: the option is not a bool.
+    """
+    chosen = options.get("desynchronize", False)
+    if not isinstance(chosen, (bool, np.bool_)):
+        raise TypeError(f"desynchronize must be True or False, for all games that are reset, not {shown(chosen)}")
+    return bool(chosen)
+
+
+def move_with(move: list[int], action: int, mid_move: bool) -> list[int]:
+    """The decisions of the last move, for a picture of it.
+
+    Args:
+        move: those before this decision.
+        action: the decision.
+        mid_move: whether it went on with a move.
+
+    Returns:
+        All of them; none of a move that began before what was seen, since pictures tell moves from their beginning.
+    """
+    if not mid_move:
+        return [action]
+    return [*move, action] if move else []
+
+
 def check_fit(states: np.ndarray, num_envs: int, variant: Variant) -> None:
     """Check that states can be those of a vector environment; what they hold is left to `Variant.check`.
 

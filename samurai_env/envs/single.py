@@ -1,6 +1,7 @@
 """Gymnasium environment of any game for one learner: the other seats are played for it."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 import gymnasium
@@ -21,6 +22,7 @@ from samurai_env.envs.common import (
     check_render_mode,
     close_window,
     ending,
+    move_with,
     render,
     starting_position,
     variant_from_keywords,
@@ -116,6 +118,10 @@ class GameEnv(gymnasium.Env):
     def __getstate__(self) -> dict[str, Any]:
         """All but the players, which a copy makes again: an agent may hold what cannot be copied."""
         return {name: value for name, value in self.__dict__.items() if name != "_players"}
+
+    def __copy__(self) -> "GameEnv":
+        """A whole copy: one that shared the game would move it on."""
+        return deepcopy(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -230,7 +236,7 @@ class GameEnv(gymnasium.Env):
         mid_move = self.render_mode is not None and position.mid_move
         position.step(action)
         if self.render_mode is not None:
-            self._move = [*self._move, action] if mid_move else [action]
+            self._move = move_with(self._move, action, mid_move)
 
     def _play_others(self) -> None:
         if self._seat_choice == "all":

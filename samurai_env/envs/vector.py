@@ -28,6 +28,7 @@ from samurai_env.envs.common import (
     check_fit,
     check_render_mode,
     checked_autoreset_mode,
+    checked_desynchronize,
     checked_options,
     checked_reset_mask,
     checked_seeds,
@@ -264,20 +265,21 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
             ClosedEnvironmentError: after `close`.
             ResetNeeded: a mask that leaves out games at the first reset, or after a call that was interrupted.
             RuntimeError: another thread uses the environment.
-            TypeError: a seed that is not an integer, options that are no mapping, a mask that is not an array of bool.
+            TypeError: a seed that is not an integer, options that are no mapping, a mask that is not an array of bool,
+                `desynchronize` that is not a bool.
             ValueError: a wrong number of seeds, an impossible seed, a mask of another shape, or an unknown option.
         """
         with self._guard:
             self._check_open()
             given = checked_options(options)
-            rows = self._chosen(given)
+            rows, desynchronized = self._chosen(given), checked_desynchronize(given)
             named, seeds = checked_seeds(seed, self.num_envs)
             if named[0]:
                 super().reset(seed=int(seeds[0]))  # `np_random`
             self._settle()
             self._ready = False  # until done: Ctrl-C may leave some games reset and others not
             self._done[rows] = False
-            self._reset_rows(rows, named[rows], seeds[rows], bool(given.get("desynchronize")))
+            self._reset_rows(rows, named[rows], seeds[rows], desynchronized)
             self._ready = True
             return self._handed(self._observed(), self._info())
 
@@ -404,7 +406,11 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         self._check_ready()
         if isinstance(actions, MaskedArray):
             raise ValueError("actions must be a plain array, not a masked one: every game needs its action")
-        actions = np.asarray(actions)
+        given = actions
+        try:
+            actions = np.asarray(given)
+        except ValueError:  # a ragged list
+            raise ValueError(f"actions must be integers of shape ({self.num_envs},), not {shown(given)}") from None
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(
                 f"actions must be integers of shape ({self.num_envs},), not {actions.dtype} of shape {actions.shape}"
@@ -520,6 +526,7 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
             ValueError: there is no such game.
         """
         if self.render_mode is None:
+            self._check_open()
             return None
         with self._guard:
             self._check_ready()

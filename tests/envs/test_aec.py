@@ -345,7 +345,11 @@ def test_impossible_seeds(variant, seed, error) -> None:
 
 
 @some
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"])
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, copy.copy, lambda env: pickle.loads(pickle.dumps(env))],
+    ids=["deepcopy", "copy", "pickle"],
+)
 @pytest.mark.parametrize("make", [raw, wrapped_env], ids=["raw_env", "env"])
 def test_a_copy_plays_on_identically(variant, copied, make) -> None:
     env = make(variant, reward="shaped")
@@ -544,6 +548,9 @@ def test_calls_before_reset(variant) -> None:
     for name in ("agents", "rewards", "agent_selection", "position"):
         with pytest.raises(AttributeError, match="cannot be accessed before reset"):
             getattr(env, name)
+    for call in (lambda: raw(variant).observe("player_0"), raw(variant).state):
+        with pytest.raises(AttributeError, match=r"^position cannot be accessed before reset$"):
+            call()
     env.close()
 
 

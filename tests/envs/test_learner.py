@@ -234,6 +234,7 @@ def test_opponents_errors_name_seat_and_agent(variant) -> None:
         ({"seat": "all"}, "seat must be a number from 0 to 1, one for each game, 'random' or 'rotate', not 'all'"),
         ({"seat": [0, 1, 2]}, "seat must be a number from 0 to 1, one for each game"),
         ({"seat": [0, 1]}, r"the learners' seats must be integers of shape \(3,\)"),
+        ({"seat": [[0], [1, 0]]}, r"^the learners' seats must be integers of shape \(3,\), not \[\[0\], \[1, 0\]\]"),
         ({"opponents": ["random"] * 2}, "needs 1 opponent, not 2"),
         ({"opponents": "greddy"}, "there is no agent 'greddy'"),
     ],

@@ -286,7 +286,11 @@ def test_impossible_seeds(variant, seed, error) -> None:
 
 
 @some
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"])
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, copy.copy, lambda env: pickle.loads(pickle.dumps(env))],
+    ids=["deepcopy", "copy", "pickle"],
+)
 def test_a_copy_plays_on_identically(variant, copied) -> None:
     env = make(variant, seat="random", reward="shaped")
     halfway(env)

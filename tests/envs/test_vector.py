@@ -692,7 +692,16 @@ def test_actions_of_another_kind(variant) -> None:
     env = make(variant, 3)
     legal = advance(env, 1)["action_mask"].argmax(1)
     before = env.states.copy()
-    bad = [legal[:2], legal[None], legal.astype(float), legal.astype(str), None, int(legal[0]), legal.astype(bool)]
+    bad = [
+        legal[:2],
+        legal[None],
+        legal.astype(float),
+        legal.astype(str),
+        None,
+        int(legal[0]),
+        legal.astype(bool),
+        [[0], [1, 2], 3],
+    ]
     for actions in bad:
         with pytest.raises(ValueError, match=r"actions must be integers of shape \(3,\), not"):
             env.step(actions)

@@ -1,5 +1,7 @@
 """What the vector environment hands out besides the games: samples, masks, states, pictures, copies, other forms."""
 
+from copy import deepcopy
+
 import gymnasium
 import numpy as np
 import pytest
@@ -126,6 +128,13 @@ def test_desynchronized_games(variant) -> None:
     assert env.states[~mask].tobytes() == others.tobytes()
     with pytest.raises(ValueError, match=r"^the options of reset are reset_mask, desynchronize, not 'desynchronise'"):
         env.reset(options={"desynchronise": True})
+    before, drawn = env.states.copy(), deepcopy(env).np_random.random()
+    for wrong in (mask, "no", 1, None):
+        with pytest.raises(TypeError, match=r"^desynchronize must be True or False, for all games that are reset"):
+            env.reset(seed=8, options={"desynchronize": wrong})
+    assert env.states.tobytes() == before.tobytes()
+    assert env.np_random.random() == drawn
+    env.step(env.action_space.sample())
 
 
 @each

@@ -115,6 +115,10 @@ def test_after_close_every_call_says_so(variant, threads) -> None:
         with pytest.raises(ClosedEnvironmentError, match=r"^the environment is closed: make a new one$"):
             call()
     assert env.states.tobytes() == before.tobytes()
+    unseen = make(variant, 3)
+    unseen.close()
+    with pytest.raises(ClosedEnvironmentError):
+        unseen.render()
 
 
 def test_too_many_threads_or_games() -> None:

@@ -19,6 +19,7 @@ from samurai_env.envs.common import (
     check_choice,
     check_fit,
     checked_autoreset_mode,
+    checked_desynchronize,
     checked_options,
     checked_reset_mask,
     checked_seeds,
@@ -187,6 +188,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         self._check_open()
         given = checked_options(options)
         mask = checked_reset_mask(given, self.num_envs, self._ready)
+        desynchronized = checked_desynchronize(given)
         named, seeds = checked_seeds(seed, self.num_envs)
         how = np.where(named, SEEDED, NEXT).astype(np.int8)
         if mask is not None:
@@ -194,7 +196,7 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         if self._ready:
             self.check()
         self._to_gpu(self._seeds, seeds)
-        return self._begin(how, bool(given.get("desynchronize")))
+        return self._begin(how, desynchronized)
 
     def _begin(self, how: np.ndarray, desynchronized: bool) -> Outcome:
         """Reset games, or go on with those put there, as `how` (int8 (num_envs,)) says of each."""
