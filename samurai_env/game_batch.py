@@ -14,7 +14,14 @@ from typing import Any
 import numpy as np
 
 from samurai_env.core.batch import batch_kernels
-from samurai_env.core.checks import checked_array, checked_buffer, checked_count, checked_games, checked_integers
+from samurai_env.core.checks import (
+    checked_array,
+    checked_buffer,
+    checked_count,
+    checked_games,
+    checked_integer,
+    checked_integers,
+)
 from samurai_env.core.game import Variant, checked_variant
 from samurai_env.position import IllegalActionError, Position
 
@@ -82,10 +89,19 @@ class GameBatch:
         return int(self._kernels.first_illegal(states, actions, np.zeros(len(states), np.bool_), self._new_words()))
 
     def why_illegal(self, state: np.void, action: int) -> str:
-        """What is wrong with an action in a game, in words; empty if it is legal."""
+        """What is wrong with an action in a game, in words; empty if it is legal.
+
+        Args:
+            state: of the game, such as `states[0]`.
+            action: an integer.
+
+        Raises:
+            TypeError: the action is not an integer, or the state none of a game.
+            ValueError: the state is of another variant.
+        """
         position = Position(self.variant)
-        position.states[0] = state
-        return position.why_illegal(int(action))
+        position.states[0] = checked_array("state", np.asarray(state), self.variant.dtype, ())
+        return position.why_illegal(checked_integer("an action", action))
 
     def step(self, states: np.ndarray, actions: Any) -> None:
         """Carry out an action in each game, in place.

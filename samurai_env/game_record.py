@@ -92,10 +92,7 @@ class GameRecord:
             raise ValueError("the start is in the middle of a move; a record begins before one")
         self.start = None if start is None else start.clone()
         self._last = self._first()
-        if len(self.tags) > MOST_TAGS:
-            raise ValueError(f"a record may have at most {MOST_TAGS} tags, not {len(self.tags)}")
-        for name, value in self.tags.items():
-            _check_tag(name, value)
+        _check_tags(self.tags)
 
     @classmethod
     def from_actions(
@@ -194,7 +191,11 @@ class GameRecord:
         return self.variant.game.title + (f": {', '.join(players)}" if players else "")
 
     def to_text(self) -> str:
-        """The record as text, which `parse` reads."""
+        """The record as text, which `parse` reads.
+
+        Raises:
+            ValueError: `tags` have become too many, or hold what cannot be written in one line.
+        """
         return record_text(self.variant, self.seed, self.tags, self._states(), self.actions, self.start)
 
     def _states(self) -> np.ndarray:
@@ -219,7 +220,12 @@ class GameRecord:
         return _Reader(text).read()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the record to a file, all or nothing: an interruption leaves the file as it was."""
+        """Write the record to a file, all or nothing: an interruption leaves the file as it was.
+
+        Raises:
+            OSError: the file cannot be written.
+            ValueError: as for `to_text`.
+        """
         write_atomically(path, self.to_text())
 
     @classmethod
@@ -239,6 +245,18 @@ class GameRecord:
             line = data.count(b"\n", 0, error.start) + 1
             raise RecordError(line, f"byte {data[error.start]:#04x} is not UTF-8 text") from None
         return cls.parse(text)
+
+
+def _check_tags(tags: Mapping[str, str]) -> None:
+    """Refuse too many tags, and those that cannot be written.
+
+    Raises:
+        ValueError: names what is wrong.
+    """
+    if len(tags) > MOST_TAGS:
+        raise ValueError(f"a record may have at most {MOST_TAGS} tags, not {len(tags)}")
+    for name, value in tags.items():
+        _check_tag(name, value)
 
 
 def _check_tag(name: object, value: object) -> None:
@@ -275,7 +293,11 @@ def record_text(
 
     Returns:
         What `GameRecord.to_text` of these decisions returns.
+
+    Raises:
+        ValueError: too many tags, or one that cannot be written.
     """
+    _check_tags(tags)
     position = Position(variant, seed)
     position.states[0] = states[-1]
     lines = [f"{TITLE} {VERSION}", f"variant: {variant.spec}", f"seed: {seed}"]

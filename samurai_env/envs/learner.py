@@ -52,7 +52,11 @@ def seating_of(seat: Any, players: int, games: int) -> tuple[int, np.ndarray]:
     if is_seat(seat, players):
         seats[:] = int(seat)
         return FIXED, seats
-    if not isinstance(seat, str) and np.ndim(seat) == 1:
+    try:
+        dimensions = 0 if isinstance(seat, str) else np.ndim(seat)
+    except ValueError:  # a ragged list
+        dimensions = 1
+    if dimensions == 1:
         given = checked_integers("the learners' seats", seat, (games,))
         if ((given >= 0) & (given < players)).all():
             seats[:] = given

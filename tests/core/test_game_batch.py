@@ -80,6 +80,12 @@ def test_an_illegal_action_names_its_game_and_changes_none() -> None:
     assert f"action {actions[2]} (" in batch.why_illegal(states[2], actions[2])
     assert batch.why_illegal(states[1], actions[1]) == ""
     assert "there is no action 9999" in batch.why_illegal(states[1], 9999)
+    for action in (1.5, "x", None, True):
+        with pytest.raises(TypeError, match=r"^an action must be an integer, not "):
+            batch.why_illegal(states[1], action)
+    other = GameBatch(make_variant("samurai", 3)).reset([0])
+    with pytest.raises(ValueError, match=r"^state must be states of "):
+        batch.why_illegal(other[0], 0)
 
 
 def test_bad_arguments_are_refused() -> None:

@@ -116,6 +116,17 @@ def test_tags_must_fit_into_a_line(tags) -> None:
         GameRecord(BOARD.variant(2), 0, tags)
 
 
+def test_tags_that_were_set_later_must_fit_too(tmp_path: Path) -> None:
+    path, record = tmp_path / "game.txt", random_record(BOARD.variant(2), 1)
+    record.save(path)
+    kept = path.read_text()
+    for tags in ({"note": "two\nlines"}, {"a b": "x"}, {f"t{i}": "" for i in range(65)}):
+        record.tags = tags
+        with pytest.raises(ValueError, match="tag"):
+            record.save(path)
+        assert path.read_text() == kept
+
+
 def test_tags_may_hold_any_printable_text() -> None:
     tags = {"player0": "刀 mcts:1000", "event": "a: b: c", "empty": "", "v.1_2-3": "1. 0 pick H4"}
     record = random_record(BOARD.variant(2), 1, tags)
