@@ -19,7 +19,6 @@ from rich.console import Console
 from torch.nn.functional import nll_loss
 
 from agents.networks.agent import NetworkAgent
-from agents.networks.cards import read_card
 from agents.networks.config import NetworkConfig, supports_bfloat16
 from agents.networks.network import PolicyValueNet, new_network
 from agents.networks.network_files import load_network, save_network
@@ -30,6 +29,7 @@ from experiments.common.interrupts import Interrupt
 from experiments.common.provenance import commit, cpu_name
 from experiments.common.ranges import Count, Seed, Width, Widths, check_ranges
 from experiments.evaluation.matches import estimate, one_against_others
+from experiments.training.init_network import origin_of
 from samurai_env import __version__
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def main(config: Config) -> PolicyValueNet:
         f"win_share_{opponent}": [round(value, 4) for value in (share.mean, share.low, share.high)],
         "config": settings,
         "dataset": msgspec.to_builtins(dataset.origin) | {"games": dataset.games, "decisions": dataset.decisions},
-        "origin": read_card(config.init_from).notes if config.init_from else None,
+        "origin": origin_of(config.init_from) if config.init_from else None,
     }
     save_network(net, config.run / "model.safetensors", notes)
     console.print(

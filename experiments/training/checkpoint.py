@@ -195,10 +195,15 @@ def _read_three_files(run: Path, tensors: Tensors) -> tuple[Tensors, NetworkConf
     """As `_read`, for a run of an older version, whose mean network and notes are in the other two files.
 
     Raises:
-        ValueError: the files are not of the same moment.
+        ValueError: the files are not of the same moment, or not those of a run.
     """
     net, kept = load_network(run), read_card(run).notes
-    taken = {int(step) for name, step in tensors.items() if name.startswith("adam.") and name.endswith(".step")}
+    try:
+        in_form(kept, Notes)
+        taken = {int(step) for name, step in tensors.items() if name.startswith("adam.") and name.endswith(".step")}
+    except (ValueError, RuntimeError) as error:
+        reason = f"{one_line(checkpoint_file(run), 100)} is not a checkpoint that this version reads ({FORMAT}), and"
+        raise ValueError(f"{reason} the card beside it is not that of an older run: {one_line(error, 100)}") from None
     if taken - {kept["gradient_steps"]}:
         raise ValueError(
             f"the files in {run} are of different moments: the card tells of {kept['gradient_steps']} gradient steps, "

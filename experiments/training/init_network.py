@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
 from agents.heuristics import ActionFeatures, tuned
+from agents.networks.cards import read_card
 from agents.networks.config import NetworkConfig, graph_of
 from agents.networks.layers import spatial_layers
 from agents.networks.network import PolicyValueNet, new_network
@@ -18,6 +20,8 @@ from samurai_env import parse_variant
 from samurai_env.core.bits import pick_legal
 from samurai_env.core.game import Variant
 from samurai_env.envs.vector import GameVectorEnv
+
+MOST_ORIGINS = 20  # networks before that of a run, each made from the next, on its card
 
 
 @dataclass
@@ -115,6 +119,25 @@ def init_network(settings: NetworkSettings, variant: Variant, seed: int, resumes
         for name, tensor in net.named_parameters():  # the policy depends on the others
             tensor.requires_grad_(name.startswith(("body.", "value.")))
     return net.train()
+
+
+def origin_of(path: Path) -> dict[str, Any]:
+    """The notes on the network that a run starts from, and within them those on its own origins.
+
+    Of a long chain of runs the farthest are left out, as cards have to stay readable.
+
+    Raises:
+        FileNotFoundError: there is no such network.
+        ValueError: its card is damaged.
+    """
+    notes: dict[str, Any] = read_card(path).notes
+    last = notes
+    for _ in range(MOST_ORIGINS - 1):
+        if not isinstance(last.get("origin"), dict):
+            return notes
+        last = last["origin"]
+    last["origin"] = None
+    return notes
 
 
 def _load(path: Path, form: NetworkConfig, variant: Variant, seed: int) -> PolicyValueNet:

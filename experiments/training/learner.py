@@ -2,12 +2,11 @@
 
 import torch
 
-from agents.networks.cards import read_card
 from agents.networks.network import snapshot
 from experiments.common.memory import keep_freed_memory
 from experiments.common.provenance import commit, cpu_name
 from experiments.training.config import Config
-from experiments.training.init_network import init_network
+from experiments.training.init_network import init_network, origin_of
 from experiments.training.ppo import PPO
 from samurai_env import parse_variant
 from samurai_env.envs.vector import GameVectorEnv
@@ -48,7 +47,7 @@ class Learner(PPO):
         self.seconds = self.eval_seconds = 0.0
         self.curve: list[dict[str, float]] = []
         self.commands: list[tuple[int, str]] = [(0, config.command)]
-        self.origin = read_card(config.init_from).notes if config.init_from and not resumes else None
+        self.origin = origin_of(config.init_from) if config.init_from and not resumes else None
         if net.config.graph_width:
             self._compile()
 

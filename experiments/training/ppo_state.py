@@ -47,7 +47,9 @@ def load_state_dict(ppo: PPO, state: Mapping[str, torch.Tensor], counters: Mappi
     ppo.mean_net.load_state_dict(parts["mean"])
     if ppo.opponents and ppo.opponents.past:
         past = {int(part[5:]): net for part, net in parts.items() if part.startswith("past.")}
-        ppo.opponents.past.nets = [past[number] for number in sorted(past)] or ppo.opponents.past.nets
+        ppo.opponents.past.nets = [past[number] for number in sorted(past)]
+        if not past:  # the run had no such opponent before
+            ppo.opponents.past.remember(ppo.mean_net)
     adam = {int(part[5:]): found for part, found in parts.items() if part.startswith("adam.")}
     ppo.optimizer.load_state_dict({**ppo.optimizer.state_dict(), "state": adam})
     ppo.rng[:] = state["rng"].numpy().view(np.uint64)

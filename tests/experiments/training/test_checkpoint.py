@@ -88,6 +88,26 @@ def killed_at(number, run, monkeypatch, **changes):
             train(settings(run, **changes), QUIET)
 
 
+def test_past_selves_that_are_asked_for_later_begin_with_the_network_as_it_is(whole, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(whole, run)
+    learner = Learner(settings(run, resume=True, opponents=("past",), opponent_share=0.5), resumes=True)
+    checkpoint.load(learner)
+    (past,) = learner.opponents.past.nets
+    assert all(torch.equal(tensor, past[name]) for name, tensor in load_network(run).state_dict().items())
+
+
+def test_a_foreign_checkpoint_beside_a_foreign_card_is_refused(whole, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(whole, run)
+    save_file(load_file(run / "checkpoint.safetensors"), run / "checkpoint.safetensors")  # without its header
+    card = json.loads((run / "model.json").read_text())
+    card["notes"].pop("gradient_steps")
+    (run / "model.json").write_text(json.dumps(card))
+    with pytest.raises(ValueError, match=r"is not a checkpoint that this version reads .*`gradient_steps`$"):
+        train(settings(run, updates=4, resume=True), QUIET)
+
+
 @pytest.mark.parametrize("number", [1, 2, 4, 6])
 def test_a_death_at_each_file_leaves_what_goes_on_exactly(number, whole, tmp_path, monkeypatch):
     killed_at(number, tmp_path, monkeypatch)

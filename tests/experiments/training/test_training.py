@@ -32,7 +32,7 @@ from experiments.common.ranges import check_ranges, flag
 from experiments.train_ppo import train
 from experiments.training import checkpoint
 from experiments.training.config import Config, flag_hints
-from experiments.training.init_network import random_play
+from experiments.training.init_network import origin_of, random_play
 from experiments.training.learner import Learner
 from experiments.training.opponents import Expert, OpponentSettings
 from experiments.training.ppo import turn_seats, warmed_up_ema
@@ -530,6 +530,24 @@ def test_a_card_is_carried_over_to_the_present_format_and_the_weights_stay(tmp_p
 def test_the_shipped_cards_are_in_the_present_format():
     for card in (Path(__file__).resolve().parents[3] / "weights").glob("*.json"):
         assert json.loads(card.read_text())["format"] == FORMAT
+
+
+def test_a_long_chain_of_runs_leaves_cards_that_can_be_read(tmp_path):
+    """Each tells of the runs before it, but of no more than twenty: JSON within JSON is read to a depth of 32."""
+    run = tmp_path / "0"
+    train(small(run, total_timesteps=256), Console(quiet=True))
+    card = json.loads((run / "model.json").read_text())
+    notes = card["notes"]
+    for number in range(1, 40):
+        (run / "model.json").write_text(json.dumps(card | {"notes": notes}))
+        notes = {"command": f"run {number}", "origin": origin_of(run)}
+    further = tmp_path / "further"
+    train(small(further, total_timesteps=256, init_from=run), Console(quiet=True))
+    notes, told = read_card(further).notes, []
+    while notes := notes["origin"]:
+        told.append(notes["command"])
+    assert told == [f"run {number}" for number in range(38, 18, -1)]
+    train(small(further, total_timesteps=512, resume=True), Console(quiet=True))
 
 
 def test_a_card_tells_how_the_network_was_made_with_which_its_run_began(tmp_path):
