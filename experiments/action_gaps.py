@@ -12,7 +12,7 @@ command resumes, and with further agents measures only these.
 import json
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -21,6 +21,7 @@ from msgspec import Meta, Struct, field
 from rich.console import Console
 from rich.table import Table
 
+from agents.best import named
 from agents.registry import make_agent
 from agents.settings import Range
 from agents.spec import split_agent_specs
@@ -296,7 +297,9 @@ def measure(config: Config, console: Console) -> ActionGaps:
 
 def main(config: Config) -> None:
     """Measure and show."""
-    console = Console()
+    console, variant = Console(), parse_variant(config.game)
+    agents = tuple(named(spec, variant) for spec in split_agent_specs(config.agents))
+    config = replace(config, base=named(config.base, variant), agents=agents)
     gaps = measure(config, console)
     table = Table(title=f"{gaps.head['variant']}, against the choices of {config.base}")
     for head in ("agent", "ms a decision", "chooses otherwise", "gain a decision, in thousandths of a return"):

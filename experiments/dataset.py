@@ -19,6 +19,7 @@ from typing import Annotated
 import msgspec
 from rich.console import Console
 
+from agents.best import named
 from agents.registry import make_agent
 from agents.settings import Range
 from agents.spec import split_agent_specs
@@ -30,6 +31,8 @@ from experiments.datasets.manifest import NAME, Manifest, is_complete, origin_of
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import one_line, shown
+
+MOST_SHARDS = 50_000  # that dataset.json may name
 
 
 @dataclass
@@ -81,6 +84,10 @@ def prepare(config: Config) -> Manifest:
         OSError: the folder cannot be made, or a network is not there.
     """
     check_ranges(config)
+    if (shards := -(-config.games // config.shard_games)) > MOST_SHARDS:
+        raise ValueError(
+            f"{config.games:,} games make {shards:,} shards, more than {MOST_SHARDS:,}: raise --shard-games"
+        )
     variant = parse_variant(config.game)
     agents = agents_by_seat(config, variant)
     origin = origin_of(variant, config.encoding, agents, config.rotate, config.seed, config.shard_games)
@@ -106,12 +113,13 @@ def prepare(config: Config) -> Manifest:
 
 
 def agents_by_seat(config: Config, variant: Variant) -> tuple[str, ...]:
-    """The spec for each seat, each made once.
+    """The spec for each seat, each made once; `best` is the agent that it stands for now.
 
     Raises:
         ValueError: a wrong number of them, or one that does not exist.
     """
-    specs = config.agents * variant.num_players if len(config.agents) == 1 else config.agents
+    given = tuple(named(spec, variant) for spec in config.agents)
+    specs = given * variant.num_players if len(given) == 1 else given
     if len(specs) != variant.num_players:
         raise ValueError(f"--agents must be one, or one for each of {variant.num_players} seats, not {len(specs)}")
     for spec in dict.fromkeys(specs):

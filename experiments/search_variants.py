@@ -10,7 +10,7 @@ opponents on the same deals. The same command resumes.
 import json
 import time
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +19,7 @@ from msgspec import Struct
 from rich.console import Console
 from rich.markdown import Markdown
 
+from agents.best import named
 from agents.registry import make_agent
 from agents.settings import Range
 from experiments import tournament
@@ -30,6 +31,7 @@ from experiments.common.ranges import Count, check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.evaluation.matches import estimate
 from experiments.evaluation.matchups import Results
+from experiments.evaluation.standings import span
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.core.texts import shown
@@ -139,12 +141,13 @@ def table(config: Config, names: dict[str, str], results: Results) -> str:
         met = {
             opponent: results.matchups[spec, opponent]
             for opponent in config.opponents
-            if (spec, opponent) in results.matchups and results.matchups[spec, opponent].deals
+            if (spec, opponent) in results.matchups and len(results.matchups[spec, opponent].shares(config.deals))
         }
         seconds = sum(matchup.seconds[0] for matchup in met.values())
         decisions = sum(matchup.decisions[0] for matchup in met.values())
         shares = [
-            str(estimate(met[opponent].shares())).strip() if opponent in met else "" for opponent in config.opponents
+            str(estimate(met[opponent].shares(config.deals))).strip() if opponent in met else ""
+            for opponent in config.opponents
         ]
         rows.append((name, f"`{spec}`", f"{1000 * seconds / max(1, decisions):.1f}", *shares))
     head = ("search", "spec", "ms a decision", *(f"against `{opponent}`" for opponent in config.opponents))
@@ -156,6 +159,7 @@ def main(config: Config) -> None:
     console = Console()
     check_ranges(config)
     variant = parse_variant(config.game)
+    config = replace(config, opponents=tuple(named(spec, variant) for spec in config.opponents))
     if config.network:
         make_agent(f"ppo:{config.network}", variant)
     for opponent in config.opponents:
@@ -174,9 +178,8 @@ def main(config: Config) -> None:
     interrupt = Interrupt()
     results = tournament.play(config.given_to(matches), console, interrupt, pairs)
     text = table(config, names, results)
-    head = (
-        f"{variant.spec}; {config.milliseconds:g} ms a decision asked for; {config.deals} deals, each from every seat; "
-    )
+    deals = span([len(found.shares(config.deals)) for pair in pairs if (found := results.matchups.get(pair))])
+    head = f"{variant.spec}; {config.milliseconds:g} ms a decision asked for; {deals} deals, each from every seat; "
     head += f"{cpu_name()}, commit {commit()}"
     write_atomically(config.output / "table.md", f"{head}\n\n{text}\n")
     console.print(Markdown(text))

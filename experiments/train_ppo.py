@@ -20,7 +20,7 @@ from experiments.common.cli import progress_bar, run_program
 from experiments.common.interrupts import Interrupt
 from experiments.training import checkpoint
 from experiments.training.actors import new_learner
-from experiments.training.config import Config, check, flag_hints
+from experiments.training.config import Config, check, flag_hints, with_named_agents
 from experiments.training.curve import caption, draw_curve, evaluate
 from experiments.training.learner import Learner
 
@@ -30,6 +30,7 @@ EVALUATIONS = 10  # by default, beside the one at the start
 def train(config: Config, console: Console, interrupt: Interrupt | None = None) -> Learner:
     """Run the training that `config` describes; Ctrl-C (or `interrupt`, if given) saves and ends it."""
     check(config)
+    config = with_named_agents(config)
     torch.set_num_threads(max(1, min(torch.get_num_threads(), 4)))
     resumes = config.resume and checkpoint.has_begun(config.run)
     if config.resume and not resumes:

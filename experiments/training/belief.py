@@ -9,7 +9,7 @@ resumes.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +19,7 @@ from rich.console import Console
 from torch import nn
 
 from agents.arena import play_to_end
+from agents.best import named
 from agents.registry import make_agent
 from agents.search.beliefs import LARGEST_LOGIT, Belief, hand_kinds, save_belief, shapes
 from agents.settings import Range
@@ -179,6 +180,7 @@ def learn(config: Config, console: Console) -> Belief:
     if not config.agents:
         raise ValueError("--agents are one or more, such as greedy mcts:1000")
     variant = parse_variant(config.game)
+    config = replace(config, agents=tuple(named(spec, variant) for spec in config.agents))
     encoding = variant.encoding_name(config.encoding)
     started = time.perf_counter()
     torch.manual_seed(config.seed)

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
+from agents.best import named
 from agents.networks.network import check_device
 from agents.old_names import REMOVED, TRAINING
 from agents.settings import Range
@@ -93,6 +94,17 @@ def check(config: Config) -> None:
         check_device(config.device)
     except ValueError as error:
         raise ValueError(f"--{error}") from None
+
+
+def with_named_agents(config: Config) -> Config:
+    """The settings with the agents that `best` stands for now, so that the run's card tells with whom it learned."""
+    variant = parse_variant(config.game)
+    return replace(
+        config,
+        expert=named(config.expert, variant),
+        opponents=tuple(named(spec, variant) for spec in config.opponents),
+        eval_opponents=tuple(named(spec, variant) for spec in config.eval_opponents),
+    )
 
 
 def flag_hints() -> dict[str, str]:

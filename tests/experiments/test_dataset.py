@@ -229,6 +229,10 @@ def test_impossible_settings(made, tmp_path):
         ({"agents": ("gredy",)}, "did you mean 'greedy'"),
         ({"games": 0}, "--games must be from 1"),
         ({"encoding": "raw"}, "has no encoding 'raw'"),
+        (
+            {"games": 100_000, "shard_games": 1},
+            "100,000 games make 100,000 shards, more than 50,000: raise --shard-games",
+        ),
         ({"output": made, "seed": 2}, "has seed 1, not 2: choose another --output"),
         ({"output": made, "agents": ("greedy",)}, "choose another --output"),
         ({"output": made, "games": 3}, "has 25 games"),
@@ -245,6 +249,16 @@ def test_impossible_settings(made, tmp_path):
     (tmp_path / "games-00000.txt").write_text("")
     with pytest.raises(ValueError, match=r"holds games-00000\.txt but no dataset\.json"):
         dataset.make(settings(tmp_path), QUIET)
+
+
+def test_best_is_the_agent_that_it_stands_for(tmp_path, monkeypatch):
+    """A dataset goes on with the agents that began it, whatever is best by then."""
+    monkeypatch.setattr(dataset, "named", lambda spec, variant: "random" if spec == "best" else spec)
+    begun = dataset.make(settings(tmp_path, agents=("best",), games=2, shard_games=1), QUIET)
+    assert begun.origin.agents == ("random", "random")
+    monkeypatch.setattr(dataset, "named", lambda spec, variant: "greedy" if spec == "best" else spec)
+    with pytest.raises(ValueError, match=r"has agents .*random.*, not .*greedy.*: choose another --output"):
+        dataset.make(settings(tmp_path, agents=("best",), games=3, shard_games=1), QUIET)
 
 
 def test_without_pyarrow_it_says_what_to_install(tmp_path, monkeypatch):

@@ -1,7 +1,7 @@
 """The program: games of agents, a value fitted to them, then generations of its own games."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from rich.console import Console
 
+from agents.best import named
 from agents.heuristics import prior_temperature
 from agents.leaf_values import shapes
 from agents.networks.leaf_value_files import columns_digest, save_leaf_value
@@ -88,6 +89,7 @@ def learn(config: Config, console: Console) -> Path:
     if not config.agents:
         raise ValueError("--agents are one or more, such as greedy_tuned")
     variant = parse_variant(config.game)
+    config = replace(config, agents=tuple(named(spec, variant) for spec in config.agents))
     shapes(variant, config.hidden)  # fail before anything is played
     started = time.perf_counter()
     torch.manual_seed(config.seed)

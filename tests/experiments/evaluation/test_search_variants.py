@@ -65,6 +65,7 @@ def test_a_comparison_is_kept_and_goes_on(two, tmp_path, monkeypatch) -> None:
         raise AssertionError("measured again")
 
     monkeypatch.setattr(search_variants, "simulations_in", no_more)
+    assert "; 1 deals, each from every seat" in table
     main(config)
     assert (tmp_path / "o" / "table.md").read_text(encoding="utf-8") == table
     config.milliseconds = 0.4
@@ -87,3 +88,9 @@ def test_a_pair_that_has_not_met_yet_has_an_empty_cell(tmp_path) -> None:
     results.matchups["mcts:9", "greedy"] = Matchup({0: [1.0, 0.5]}, [0.4, 0.1], [100, 100], ["abc"], ["here"])
     last = search_variants.table(Config(opponents=("random", "greedy")), {"plain": "mcts:9"}, results).splitlines()[-1]
     assert last.startswith("| plain | `mcts:9` | 4.0 |  | 75.0% [")
+    results.matchups["mcts:9", "greedy"].deals[1] = [0.0, 0.0]
+    config = Config(opponents=("greedy",), deals=1)
+    assert "| 75.0% [" in search_variants.table(config, {"plain": "mcts:9"}, results)
+    gap = {"deals": {1: [1.0, 1.0]}, "seconds": [1.0, 1.0], "decisions": [9, 9]}
+    results.matchups["mcts:9", "greedy"] = Matchup(**gap)
+    assert search_variants.table(config, {"plain": "mcts:9"}, results).splitlines()[-1].endswith("|  |")
