@@ -67,14 +67,18 @@ def wins(variant: Variant, layers: list[torch.nn.Linear]) -> dict[str, float]:
 def finished(config: Config, settings: Settings, seconds: float, folder: Path, **notes: Any) -> dict[str, Any]:
     """Train and measure, unless that is done; what it came to. The network's card has these notes, too."""
     variant = parse_variant(config.game)
-    path = folder / "result.json"
+    path, begun = folder / "result.json", folder / "asked.json"
     asked = {"learner": config.learner, "game": variant.spec, "budget": seconds, "settings": asdict(settings)}
-    if path.exists():
-        found = read_json(path, dict[str, Any])
+    for file in (path, begun):
+        if not file.exists():
+            continue
+        found = read_json(file, dict[str, Any])
         if {name: found.get(name) for name in asked} != asked:
-            raise ValueError(f"{path} is of another learner, game, time or settings: name another folder with --run")
-        return found
+            raise ValueError(f"{file} is of another learner, game, time or settings: name another folder with --run")
+        if file == path:
+            return found
     folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(begun, json.dumps(asked) + "\n")
     budget = Budget(seconds, folder / "spent.json")
     module = import_module(f"experiments.outside.{config.learner}")
     layers = module.train(variant, settings, budget, folder)

@@ -117,6 +117,27 @@ def test_a_learner_is_trained_and_not_again(learner: str, tmp_path, monkeypatch,
         outside.main(replace(config, seconds=4.0))
 
 
+def test_a_run_that_was_stopped_goes_on_only_with_what_it_was_asked(tmp_path, monkeypatch) -> None:
+    """Also before its result is there: else what was learned in another game would count for this one."""
+
+    class Stopped(Exception):
+        pass
+
+    def stop(variant: object, settings: object, budget: object, folder: Path) -> None:
+        (folder / "state.pt").write_bytes(b"half done")
+        raise Stopped
+
+    monkeypatch.setattr(importlib.import_module("experiments.outside.cleanrl_ppo"), "train", stop)
+    config = outside.Config("cleanrl_ppo", tmp_path, "samurai players=2", trials=1, trial_seconds=0.5)
+    for _ in range(2):
+        with pytest.raises(Stopped):
+            outside.main(config)
+    for changed in (replace(config, game="samurai players=2 edition=1998"), replace(config, trial_seconds=1.0)):
+        with pytest.raises(ValueError, match=r"asked\.json is of another learner, game, time or settings"):
+            outside.main(changed)
+    assert (tmp_path / "trial-0" / "state.pt").read_bytes() == b"half done"
+
+
 @pytest.mark.parametrize("learner", ["maskable_ppo", "cleanrl_ppo"])
 @pytest.mark.parametrize("opponents", ["greedy", "self"])
 def test_a_run_goes_on_from_its_state(learner: str, opponents: str, tmp_path, monkeypatch) -> None:
