@@ -64,7 +64,10 @@ def rated(config: Config, ladder: Ladder, console: Console, folder: Path, interr
         output=config.output,
     )
     if (path := config.output / "results.json").exists():
-        refuse_other_code(config, Results(path).matchups.get(lineup, Matchup()).commits)
+        held = Results(path).matchups
+        if lineup not in held and any(sorted(each) == sorted(lineup) for each in held):
+            raise ValueError(f"{config.output} has these agents in another order: choose another --output")
+        refuse_other_code(config, held.get(lineup, Matchup()).commits)
     found = tournament.play(config.given_to(again), console, interrupt, [lineup]).matchups[lineup]
     interrupt.end()
     now = found.shares(len(before))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from io import StringIO
 from itertools import combinations, product
+from math import factorial
 from pathlib import Path
 from typing import Annotated
 
@@ -43,6 +44,7 @@ from experiments.evaluation.stopping import StopRule
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.files.atomic_write import write_atomically
+from samurai_env.files.json_reader import LARGEST
 
 # Spec of the variant, line-up, first deal of the tournament, of the task (from there), number of deals.
 Task = tuple[str, Lineup, int, int, int]
@@ -148,6 +150,7 @@ def prepare(config: Config) -> Results:
         _check_free_for_all(config, variant)
     for spec in config.agents:
         make_agent(spec, variant)  # fail before anything is played
+    _check_deals(config, variant)
     make_folder(config.output)
     results = Results(config.output / "results.json", variant.spec, config.first_deal)
     for lineup in results.matchups:
@@ -157,6 +160,20 @@ def prepare(config: Config) -> Results:
     for spec in config.agents:
         check_file_hash(spec, results.networks, results.path)
     return results
+
+
+def _check_deals(config: Config, variant: Variant) -> None:
+    """Refuse more deals than the file of results may hold, before they are played."""
+    players = variant.num_players
+    numbers = players * factorial(players) if config.free_for_all else players  # of a deal
+    digits = 6 if players == 2 else 20  # of a number: a third has all
+    matchups = max(1, len(lineups_to_meet(config, players)))
+    most = LARGEST // (matchups * numbers * digits)
+    if config.deals > most:
+        raise ValueError(
+            f"--deals may be {most:,} for {matchups} matchups, not {config.deals:,}: more do not fit into one file; "
+            "play others with --first-deal into another --output"
+        )
 
 
 def _check_free_for_all(config: Config, variant: Variant) -> None:

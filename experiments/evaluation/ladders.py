@@ -130,7 +130,7 @@ def results_of(ladder: Ladder, folder: Path) -> tuple[Results, Standings] | None
         return None
     results = Results(path)
     named = (*ladder.agents, *ladder.slow)
-    met = [set(lineup) for lineup, found in results.matchups.items() if found.deals]
+    met = [set(lineup) for lineup, found in results.matchups.items() if 0 in found.deals]
     met = [lineup for lineup in met if len(lineup) > 1 and lineup <= set(named)]
     agents = tuple(agent for agent in named if any(agent in lineup for lineup in met))
     return (results, standings(results, agents, rule=rule_of(ladder))) if agents else None

@@ -46,7 +46,9 @@ def play(
             if interrupt.asked or (config.only and ladder.name not in config.only):
                 continue
             if not (ladder.agents or config.full):
-                continue  # the short form has nothing to play there
+                if config.only:
+                    console.print(f"{ladder.name}: the short form has nothing to play there; --full plays it")
+                continue
             if ladder.needs and not find_spec(ladder.needs):
                 console.print(f"{ladder.name}: left out, since {ladder.needs} is not installed")
                 continue

@@ -42,6 +42,10 @@ def test_a_cell_of_a_table_of_ratings(tmp_path, monkeypatch):
         ("random", "greedy", 3)
     ]
     assert again(tmp_path).splitlines()[-2:] == said.splitlines()[-2:]  # a run that was stopped goes on
+    other = replace(played, agents=("greedy", "random"), mirror=False, output=tmp_path / "turned")
+    tournament.play(other, QUIET, lineups=[("greedy", "random")])
+    with pytest.raises(ValueError, match=r"turned has these agents in another order: choose another --output"):
+        again(tmp_path, output=tmp_path / "turned")
     monkeypatch.setattr(reproduce, "commit", lambda: "abc1234")
     with pytest.raises(ValueError, match=r"has games of commit .*, not of this one: choose another --output"):
         again(tmp_path)

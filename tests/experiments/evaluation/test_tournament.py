@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+from dataclasses import replace
 from io import StringIO
 from itertools import combinations
 from typing import Any
@@ -429,6 +430,22 @@ def test_what_is_written_on_the_way_holds_no_deals_beyond_the_end(tmp_path, monk
     tournament.play(config, QUIET)
     assert written[-1] == [50]
     assert max(written) == [50]
+
+
+@pytest.mark.parametrize(
+    ("changes", "most"),
+    [
+        ({}, 466_033),
+        ({"game": "samurai players=4"}, 52_428),
+        ({"game": "samurai players=3", "free_for_all": True, "agents": ("random", "greedy", "flat_mc:1")}, 46_603),
+    ],
+)
+def test_more_deals_than_a_file_of_results_may_hold_are_refused(tmp_path, changes, most):
+    config = replace(config_of(tmp_path), **changes, deals=most)
+    assert tournament.prepare(config).matchups == {}
+    refusal = rf"^--deals may be {most:,} for \d matchups, not {most + 1:,}: more do not fit"
+    with pytest.raises(ValueError, match=refusal):
+        tournament.prepare(replace(config, deals=most + 1))
 
 
 def test_what_was_played_is_kept_when_an_agent_fails(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """The leaderboard, in small."""
 
+import io
 import json
 import re
 
@@ -267,6 +268,24 @@ full_deals = {}
         file.write_text("".join(table.format(*one) for one in order))
         (rows,) = json.loads(best(tmp_path, file))["variants"].values()
         assert rows[0]["seconds"] == 1.0
+
+
+def test_a_table_that_was_stopped_with_a_gap_at_its_first_deal_is_left_out(tmp_path):
+    """Workers end their deals in any order."""
+    file = tmp_path / "list.toml"
+    file.write_text(SMALL)
+    results = Results(tmp_path / "ladder-small" / "results.json", parse_variant("samurai players=2").spec)
+    results.matchups["random", "greedy"] = Matchup({5: [0.0, 0.0]}, [0.1, 0.1], [10, 10], ["abc"], ["here"])
+    (tmp_path / "ladder-small").mkdir()
+    results.write("")
+    assert page(tmp_path, file).rstrip().endswith(NOTHING)
+
+
+def test_a_table_with_nothing_in_the_short_form_says_so_when_asked_for(tmp_path):
+    (tmp_path / "list.toml").write_text(SMALL)
+    out = io.StringIO()
+    play(Config(only=("long",)), Console(file=out, width=200), tmp_path, tmp_path / "list.toml")
+    assert out.getvalue() == "long: the short form has nothing to play there; --full plays it\n"
 
 
 def test_a_team_that_was_stopped_before_its_first_game_is_left_out(tmp_path):
