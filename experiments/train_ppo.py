@@ -4,7 +4,7 @@
 
 One network plays every seat of many games at once; the method is `experiments.training.ppo`. Ctrl-C finishes the
 update, saves and stops; --resume continues exactly from there. With --minutes the run has its length by the clock, and
-another run is not the same to the bit.
+a run is not reproducible bit for bit.
 """
 
 import time
