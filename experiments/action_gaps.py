@@ -304,7 +304,7 @@ def main(config: Config) -> None:
     table = Table(title=f"{gaps.head['variant']}, against the choices of {config.base}")
     for head in ("agent", "ms a decision", "chooses otherwise", "gain a decision, in thousandths of a return"):
         table.add_column(head, justify="left" if head == "agent" else "right")
-    for spec in dict.fromkeys(split_agent_specs(config.agents)):
+    for spec in dict.fromkeys(agents):
         found = 1000 * gaps.of(spec)
         half = Z95 * found.std(ddof=1) / len(found) ** 0.5
         otherwise = np.mean(np.array(gaps.choices[spec]) != gaps.choices[config.base])

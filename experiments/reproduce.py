@@ -47,7 +47,8 @@ def rated(config: Config, ladder: Ladder, console: Console, folder: Path, interr
     """Play a cell of a table of ratings; what the table has and what came out."""
     kept = Results(folder / ladder.name / "results.json")
     lineup: Lineup = (config.agent, *config.others)
-    if lineup not in kept.matchups and (ladder.free_for_all or parse_variant(kept.variant).num_players == 2):
+    any_order = ladder.free_for_all or parse_variant(kept.variant).num_players == 2  # else one among others is a cell
+    if lineup not in kept.matchups and any_order:
         lineup = next((each for each in kept.matchups if sorted(each) == sorted(lineup)), lineup)
     if lineup not in kept.matchups or not kept.matchups[lineup].deals:
         raise ValueError(f"{ladder.name} has no cell of {config.agent} and {', '.join(config.others)}")
@@ -65,7 +66,7 @@ def rated(config: Config, ladder: Ladder, console: Console, folder: Path, interr
     )
     if (path := config.output / "results.json").exists():
         held = Results(path).matchups
-        if lineup not in held and any(sorted(each) == sorted(lineup) for each in held):
+        if any_order and lineup not in held and any(sorted(each) == sorted(lineup) for each in held):
             raise ValueError(f"{config.output} has these agents in another order: choose another --output")
         refuse_other_code(config, held.get(lineup, Matchup()).commits)
     found = tournament.play(config.given_to(again), console, interrupt, [lineup]).matchups[lineup]

@@ -406,11 +406,10 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         self._check_ready()
         if isinstance(actions, MaskedArray):
             raise ValueError("actions must be a plain array, not a masked one: every game needs its action")
-        given = actions
         try:
-            actions = np.asarray(given)
+            actions = np.asarray(actions)
         except ValueError:  # a ragged list
-            raise ValueError(f"actions must be integers of shape ({self.num_envs},), not {shown(given)}") from None
+            raise ValueError(f"actions must be integers of shape ({self.num_envs},), not {shown(actions)}") from None
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(
                 f"actions must be integers of shape ({self.num_envs},), not {actions.dtype} of shape {actions.shape}"

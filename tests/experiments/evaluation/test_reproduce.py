@@ -59,6 +59,15 @@ def test_a_cell_of_a_table_of_ratings(tmp_path, monkeypatch):
         again(tmp_path, table="ladder-9")
 
 
+def test_both_directions_of_a_pair_with_more_players_go_into_one_folder(tmp_path):
+    board = next(board for board in read_ladders()[0] if board.name == "ladder-3")
+    played = replace(tournament_config(board, tmp_path, False), agents=("random", "greedy"), deals=2, processes=1)
+    tournament.play(replace(played, output=tmp_path / "ladder-3"), QUIET)
+    for one, other in (("random", "greedy"), ("greedy", "random")):
+        said = again(tmp_path, table="ladder-3", agent=one, others=(other,))
+        assert "2 deals with the same results" in said
+
+
 def test_a_cell_of_an_agent_against_copies_of_itself(tmp_path):
     board = next(board for board in read_ladders()[0] if board.name == "ladder-2")
     played = replace(tournament_config(board, tmp_path, False), agents=("random", "greedy"), deals=2, processes=1)
