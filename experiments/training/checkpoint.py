@@ -161,6 +161,10 @@ def check_same(begun: dict[str, Any], config: Config) -> None:
     if other:
         told = ", ".join(f"{flags[name]} {shown(begun[name], 20)}" for name in other)
         raise ValueError(f"the run in {config.run} was begun with {told}; it resumes only with the same")
+    start = begun.get("init_from")
+    if config.init_from and (not start or Path(str(start)).resolve() != config.init_from.resolve()):
+        told = f"with --init-from {shown(start, 80)}" if start else "without --init-from"
+        raise ValueError(f"the run in {config.run} was begun {told}; it has its weights, so leave --init-from out")
 
 
 def _read(run: Path) -> tuple[Tensors, NetworkConfig, dict[str, Any]]:
@@ -227,6 +231,8 @@ def _restore(learner: Learner, tensors: Tensors, kept: dict[str, Any]) -> None:
     learner.seconds, learner.curve = kept["seconds"], kept["curve"]
     learner.eval_seconds = kept.get("eval_seconds", 0.0)
     learner.origin = kept.get("origin")
+    start = current_settings(kept["config"]).get("init_from")
+    learner.config.init_from = Path(start) if start else None
     for name, these in (("commit", learner.commits), ("machine", learner.machines)):
         earlier = as_list(kept.get(name, []))
         add_new(earlier, these[0])

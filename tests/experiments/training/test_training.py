@@ -434,6 +434,10 @@ def test_a_run_resumes_without_the_network_that_it_started_from(tmp_path):
     assert learner.steps == 256
     assert origin is not None
     assert read_card(run).notes["origin"] == origin
+    with pytest.raises(ValueError, match="start'; it has its weights, so leave --init-from out"):
+        train(small(run, total_timesteps=384, init_from=tmp_path / "moved", resume=True), Console(quiet=True))
+    train(small(run, total_timesteps=384, resume=True), Console(quiet=True))
+    assert read_card(run).notes["config"]["init_from"] == str(start)
 
 
 def test_a_network_that_has_become_useless_is_told(tmp_path):
