@@ -22,7 +22,7 @@ from agents.search.mcts import MCTSAgent
 from agents.search.puct import PUCTAgent
 from agents.search.tree import RootActions
 from agents.settings import Range
-from experiments.command.replay import find_move
+from experiments.command.replay import find_move, moves
 from experiments.common.ranges import check_ranges
 from experiments.common.records import read_record
 from samurai_env.agent_api import Agent, decision_keys
@@ -94,9 +94,11 @@ def main(config: Config, console: Console | None = None) -> None:
     board = game.text(position.state, position.seat)
     played = game.format_move(position.state, actions) if actions else "not made yet"
     move = f"{config.move}. seat {position.seat}: {played}"
+    unfinished = config.move == len(moves(record)) and record.position.mid_move
+    decisions: list[int | None] = [*actions, None] if unfinished or not actions else [*actions]
     tables = []  # all before anything is printed: an agent may refuse to be asked
-    for number, action in enumerate([*actions] or [None], 1):
-        title = f"decision {number} of {max(1, len(actions))} by {spec}; values are for seat {position.seat}"
+    for number, action in enumerate(decisions, 1):
+        title = f"decision {number} of {len(decisions)} by {spec}; values are for seat {position.seat}"
         tables.append(show(position, opinion(agent, position), action, title))
         if action is not None:
             position.step(action)

@@ -63,14 +63,19 @@ def find_move(record: GameRecord, number: int) -> tuple[Position, list[int]]:
     return found[number - 1] if number <= len(found) else (record.position, [])
 
 
-def check_seat(config: Config, record: GameRecord) -> None:
-    """Refuse a seat that the game does not have, or that a file which shows everything has no use for.
+def check_flags(config: Config, record: GameRecord) -> None:
+    """Refuse a seat that the game does not have, flags without effect, and an output that is the record itself.
 
     Raises:
         ValueError: names it.
     """
-    if config.seat is not None and (config.html or config.gif):
-        raise ValueError("--seat has no effect on --html and --gif, which show everything")
+    written = [path for path in (config.html, config.gif) if path is not None]
+    given = {"--seat": config.seat is not None, "--move": config.move is not None, "--boards": config.boards}
+    if written and any(given.values()):
+        flags = " and ".join(flag for flag, is_given in given.items() if is_given)
+        raise ValueError(f"no effect of {flags} on --html and --gif, which show everything")
+    if any(path.resolve() == config.file.resolve() for path in written):
+        raise ValueError(f"{config.file} is the record itself: give --html or --gif another file")
     if config.seat is not None and not 0 <= config.seat < record.variant.num_players:
         raise ValueError(f"--seat must be a number from 0 to {record.variant.num_players - 1}, not {config.seat}")
 
@@ -80,7 +85,7 @@ def main(config: Config, console: Console | None = None) -> None:
     check_ranges(config)
     console = console or Console()
     record = read_record(config.file)
-    check_seat(config, record)
+    check_flags(config, record)
     if config.html is not None:
         write_atomically(config.html, record.to_html())
     if config.gif is not None:
@@ -120,7 +125,7 @@ def main(config: Config, console: Console | None = None) -> None:
         console.print(f"{name}: {value}", markup=False, highlight=False)
     for number, (before, actions) in enumerate(found, 1):
         console.print(f"{number}. seat {before.seat}: {told(number, before, actions)}", markup=False, highlight=False)
-        if config.boards:
+        if config.boards and not (hides and number == unfinished and before.seat != config.seat):
             after = before.clone()
             for action in actions:
                 after.step(action)

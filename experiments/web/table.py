@@ -261,9 +261,19 @@ class Table:
         return GameRecord.from_actions(self.variant, self.seed, self.actions, tags, start)
 
 
+def known_plies(table: Table, viewer: int | None) -> int:
+    """How many decisions a viewer may know of: not what another seat has chosen and may still take back."""
+    if viewer is None or table.position.seat == viewer:
+        return len(table.actions)
+    try:
+        return table.taken_back(table.position.seat)
+    except TableError:
+        return len(table.actions)
+
+
 def shown_ply(table: Table, viewer: int | None, ply: int | None) -> int:
     """After how many decisions a viewer looks; a seat sees the last position alone until the game is over."""
-    last = len(table.actions)
+    last = known_plies(table, viewer)
     if ply is None or (viewer is not None and not table.position.over):
         return last
     return max(0, min(ply, last))
@@ -314,7 +324,7 @@ def view(table: Table, viewer: int | None, ply: int | None = None) -> dict[str, 
         "players": table.players,
         "viewer": viewer,
         "ply": ply,
-        "count": len(table.actions),
+        "count": known_plies(table, viewer),
         "version": table.version,
         "caption": scene.caption,
         "seat": position.seat,

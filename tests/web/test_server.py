@@ -17,7 +17,7 @@ import pytest
 from experiments.web import server as web_server
 from experiments.web.app import STATIC
 from experiments.web.store import Store
-from experiments.web.table import Table, TableError, packed_view
+from experiments.web.table import Table, TableError, known_plies, packed_view, view
 from samurai_env import game_names, make_variant, parse_variant
 from samurai_env.game_record import GameRecord
 from tests.web.served import served
@@ -77,6 +77,20 @@ def test_agents_play_when_it_is_their_turn(server):
     assert {move["seat"] for move in server.call("view", token)["moves"]} >= {0}
 
 
+def another_half_made_move(position, decisions, seed):
+    """Positions and decisions of a random move that is still unfinished after so many decisions; None if none is."""
+    rng = random.Random(seed)
+    for _ in range(1000):
+        positions, actions = [position.clone()], []
+        while len(actions) < decisions and (positions[-1].mid_move or not actions):
+            actions.append(rng.choice(positions[-1].legal_actions()))
+            positions.append(positions[-1].clone())
+            positions[-1].step(actions[-1])
+        if len(actions) == decisions and positions[-1].mid_move:
+            return positions[1:], actions
+    return None
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_what_leaves_the_server_for_a_seat_depends_on_what_it_may_know(server, variant):
     """All that the seat cannot know is drawn again; every byte sent to the seat stays the same."""
@@ -93,12 +107,17 @@ def test_what_leaves_the_server_for_a_seat_depends_on_what_it_may_know(server, v
             headers = {"Authorization": f"Bearer {token}"}
             paths = ("/api/view", "/api/view?ply=0", "/api/picture", "/api/picture?ply=1")
             before = [server.raw("GET", path, headers=headers)[::2] for path in paths]
-            kept = table.positions
-            table.positions = [position.determinized(seat, rng) for position in kept]
+            kept, chosen, known = table.positions, table.actions, known_plies(table, seat)
+            redrawn = [position.determinized(seat, rng) for position in kept]
+            if known < len(chosen):
+                if (other := another_half_made_move(redrawn[known], len(chosen) - known, step)) is None:
+                    continue
+                redrawn[known + 1 :], table.actions = other[0], chosen[:known] + other[1]
+            table.positions = redrawn
             server.server.views.clear()
             after = [server.raw("GET", path, headers=headers)[::2] for path in paths]
             checked += table.positions[-1].hash() != kept[-1].hash()
-            table.positions = kept
+            table.positions, table.actions = kept, chosen
             server.server.views.clear()
             assert after == before
             assert all(status == 200 for status, _ in before)
@@ -151,6 +170,17 @@ def test_a_half_made_move_is_taken_back(server):
     server.call("undo", token, {}, status=409)
 
 
+def test_others_do_not_see_what_may_be_taken_back(server):
+    tokens = server.new("samurai players=2 first_hand=random figure_setup=random", "person", "person")["seats"]
+    told = ("svg", "caption", "moves", "count", "ply", "panels")
+    before = server.call("view", tokens[1])
+    view = server.call("play", tokens[0], {"action": server.call("view", tokens[0])["legal"][0]["id"], "count": 0})
+    now = server.call("view", tokens[1])
+    assert {name: now[name] for name in told} == {name: before[name] for name in told}
+    server.call("play", tokens[0], {"action": view["legal"][0]["id"], "count": 1})
+    assert server.call("view", tokens[1])["count"] == 2
+
+
 def test_what_has_been_uncovered_cannot_be_taken_back():
     table = Table.new(parse_variant("samurai_spirit players=2"), ["person", "person"], 3)
     fight = table.variant.action_names.index("fight")
@@ -161,6 +191,7 @@ def test_what_has_been_uncovered_cannot_be_taken_back():
     assert table._uncovered(seat, before)
     with pytest.raises(TableError, match="take"):
         table.taken_back(seat)
+    assert view(table, 1 - seat)["count"] == before + 1  # so all see it
 
 
 # --- Replay ---

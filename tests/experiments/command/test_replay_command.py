@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from experiments.command import analyse, replay
-from samurai_env import make_variant
+from samurai_env import make_variant, parse_variant
 from samurai_env.editors import set_up, start
 from samurai_env.game_record import GameRecord
 from samurai_env.position import Position
@@ -71,31 +71,53 @@ def test_a_seat_sees_no_secret_moves_of_others_until_the_game_is_over(tmp_path):
         others = [line for line in lines if " seat 0: " in line]
         assert ("a move that this seat does not see" in others[0]) == hidden
         assert not any("does not see" in line for line in lines if " seat 1: " in line)
-    with pytest.raises(ValueError, match="--seat has no effect on --html and --gif"):
+    with pytest.raises(ValueError, match="no effect of --seat on --html and --gif"):
         replay.main(replay.Config(tmp_path / "game.txt", seat=1, html=tmp_path / "game.html"))
 
 
-def test_a_seat_does_not_see_what_another_has_chosen_in_an_unfinished_move(tmp_path):
-    """In the card game a card is chosen first, and laid open with its place."""
-    variant, told = make_variant("samurai_card", 2), set()
+@pytest.mark.parametrize("spec", ["samurai_card", "samurai first_hand=random figure_setup=random"])
+def test_a_seat_does_not_see_what_another_has_chosen_in_an_unfinished_move(tmp_path, spec):
+    """A card or tile is chosen first, and laid open with its place."""
+    variant, told = parse_variant(spec), set()
     for choice in range(3):
         opening = Position(variant, 5)
         actions = [opening.legal_actions()[choice]]
         record = GameRecord.from_actions(variant, 5, actions)
         assert record.position.mid_move
         (tmp_path / "game.txt").write_text(record.to_text(), encoding="utf-8")
-        for move in (None, 1):
-            config = replay.Config(tmp_path / "game.txt", seat=1, move=move)
+        for move, boards in ((None, False), (None, True), (1, False)):
+            config = replay.Config(tmp_path / "game.txt", seat=1, move=move, boards=boards)
             out = StringIO()
             replay.main(config, Console(file=out, width=300))
             assert "1. seat 0: has not moved yet" in out.getvalue()
-            told.add((move, out.getvalue()))
+            told.add((move, boards, out.getvalue()))
         out = StringIO()
         replay.main(replay.Config(tmp_path / "game.txt", seat=0), Console(file=out, width=300))
         assert variant.game.format_move(opening.state, actions) in out.getvalue()
         with pytest.raises(ValueError, match="the game has moves 1 to 1, not 2"):
             replay.main(replay.Config(tmp_path / "game.txt", move=2), Console(quiet=True))
-    assert len(told) == 2
+    assert len(told) == 3
+
+
+def test_the_next_decision_of_an_unfinished_move_can_be_asked_for(tmp_path):
+    variant = make_variant("samurai_card", 2)
+    GameRecord.from_actions(variant, 5, Position(variant, 5).legal_actions()[:1]).save(tmp_path / "game.txt")
+    out = StringIO()
+    analyse.main(analyse.Config(tmp_path / "game.txt", move=1, agent="mcts:10"), Console(file=out, width=300))
+    assert "decision 1 of 2" in out.getvalue()
+    assert "decision 2 of 2" in out.getvalue()
+
+
+def test_a_record_is_not_replaced_by_its_page_and_flags_without_effect_are_refused(tmp_path):
+    path = tmp_path / "game.txt"
+    GameRecord(make_variant("samurai_card"), 3).save(path)
+    before = path.read_bytes()
+    for flag in ("html", "gif"):
+        with pytest.raises(ValueError, match="is the record itself"):
+            replay.main(replay.Config(path, **{flag: tmp_path / "." / "game.txt"}))
+        with pytest.raises(ValueError, match="no effect of --move and --boards on"):
+            replay.main(replay.Config(path, move=1, boards=True, **{flag: tmp_path / "page"}))
+    assert path.read_bytes() == before
 
 
 def test_the_next_move_of_a_running_game_can_be_asked_for(tmp_path):
