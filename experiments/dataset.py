@@ -104,9 +104,9 @@ def prepare(config: Config) -> Manifest:
                 f"the dataset in {one_line(config.output, 80)} has {name} {shown(there)}, not {shown(here)}: "
                 "choose another --output"
             )
-    if config.games < manifest.games:
+    if config.games < (there := manifest.last_game):
         raise ValueError(
-            f"the dataset in {one_line(config.output, 80)} has {manifest.games:,} games: give as many --games or more"
+            f"the dataset in {one_line(config.output, 80)} has {there:,} games: give as many --games or more"
         )
     manifest.games = config.games
     return manifest
@@ -143,7 +143,8 @@ def make(config: Config, console: Console) -> Manifest:
         elif not is_complete(config.output, number, manifest.shards[number]):
             console.print(f"shard {number} is missing or damaged: it is played again")
             del manifest.shards[number]
-    manifest.save(config.output)
+    if not (config.output / NAME).exists() or manifest.done == manifest.games:
+        manifest.save(config.output)  # else with the first new shard: until then the dataset is as it was
     before, started = manifest.done, time.perf_counter()
     tasks = (
         (manifest.origin, number, manifest.shard_size(number))

@@ -47,9 +47,13 @@ def main(config: Config) -> None:
     if same:
         write_card(config.to, config.to.read_bytes(), net.config, notes)
     else:
-        save_network(net.to(torch.float16), config.to, notes)
+        net = net.to(torch.float16)
+        if not all(bool(tensor.isfinite().all()) for tensor in net.state_dict().values()):
+            raise ValueError(f"{config.run} has weights that are too large for float16, in which --to is written")
+        save_network(net, config.to, notes)
     size = config.to.stat().st_size / 1e6
-    learned = f", {notes['steps']:,} decisions" if "steps" in notes else ""
+    steps = notes.get("steps")
+    learned = f", {steps:,} decisions" if isinstance(steps, int) else ""
     Console().print(f"{config.to}: {size:.2f} MB, {net.config.variant}{learned}")
 
 

@@ -112,6 +112,12 @@ class Manifest(Struct):
         return -(-self.games // self.origin.shard_games)
 
     @property
+    def last_game(self) -> int:
+        """The number after that of the last game that is there."""
+        size = self.origin.shard_games
+        return max((number * size + shard.games for number, shard in self.shards.items()), default=0)
+
+    @property
     def done(self) -> int:
         """Games that are there."""
         return sum(shard.games for shard in self.shards.values())

@@ -1,12 +1,14 @@
 """Datasets as Minari episodes: what each seat saw, did and got, as in the single-agent environments."""
 
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from minari import MinariDataset, create_dataset_from_buffers, delete_dataset
+from minari import MinariDataset, create_dataset_from_buffers
 from minari.data_collector import EpisodeBuffer
+from minari.storage.datasets_root_dir import get_dataset_path
 
 from experiments.datasets.reader import Dataset
 from samurai_env.core.texts import one_line
@@ -35,6 +37,8 @@ def export(dataset: Dataset, dataset_id: str) -> MinariDataset:
         "data_format": "arrow",
     }
     made: MinariDataset | None = None
+    folder = get_dataset_path(dataset_id)
+    ours = not folder.exists()
     try:
         for number in range(dataset.shards):
             buffers = list(episodes(dataset, number))
@@ -43,8 +47,8 @@ def export(dataset: Dataset, dataset_id: str) -> MinariDataset:
             else:
                 made.storage.update_episodes(buffers)
     except BaseException as error:
-        if made is not None:  # a dataset that lacks games would look whole, and keep its name from a whole one
-            delete_dataset(dataset_id)
+        if ours and folder.exists():  # a dataset that lacks games would look whole, and keep its name from a whole one
+            shutil.rmtree(folder)
         if isinstance(error, ValueError):
             raise ValueError(one_line(error)) from None
         raise

@@ -61,12 +61,13 @@ class Dataset:
         self.decisions = sum(shard.decisions for shard in self._manifest.shards.values())
         self.names = tuple(schema(self.origin, 0).names)
         self._shape = self.variant.encoding(self.origin.encoding).shape
-        self._whole: set[int] = set()  # shards whose Parquet file has had its checksum
+        self._whole: set[Path] = set()  # files that have had their checksum
         self._groups = [(number, group) for number in range(self.shards) for group in range(self._check(number))]
 
     def _check(self, number: int) -> int:
         """The number of row groups of a shard whose columns, metadata and rows are what they should be."""
         path = manifest.parquet_file(self.folder, number)
+        self._check_there(manifest.records_file(self.folder, number))
         with self._open(number) as file:
             found, wanted = file.schema_arrow, schema(self.origin, number)
             if not found.equals(wanted):
@@ -78,10 +79,19 @@ class Dataset:
                 raise ValueError(f"{one_line(path, 120)} is damaged: it has {rows:,} rows, not {counted:,}")
             return file.num_row_groups
 
-    def _open(self, number: int) -> pq.ParquetFile:
-        path = manifest.parquet_file(self.folder, number)
+    def _check_there(self, path: Path) -> None:
         if not path.exists():
             raise FileNotFoundError(f"the dataset lacks {one_line(path, 120)}; the command that made it makes it again")
+
+    def _check_once(self, path: Path, wanted: str) -> None:
+        """Compare the checksum of a file before it is read for the first time."""
+        if path not in self._whole:
+            self._check_digest(path, wanted)
+            self._whole.add(path)
+
+    def _open(self, number: int) -> pq.ParquetFile:
+        path = manifest.parquet_file(self.folder, number)
+        self._check_there(path)
         try:
             return pq.ParquetFile(path, memory_map=True)
         except (pa.ArrowException, OSError) as error:
@@ -108,9 +118,11 @@ class Dataset:
             actions), `return` float32 (rows,), the others int64 (rows,). They are the caller's.
 
         Raises:
-            TypeError: columns that are one text.
-            ValueError: no such column or shard, none of them, no row in a batch, or a damaged file.
+            TypeError: columns that are one text, or a seed that is no integer.
+            ValueError: no such column or shard, none of them, no row in a batch, a negative seed, or a damaged file.
         """
+        if shuffle is not None:
+            shuffle = checked_count("shuffle, the seed of the order,", shuffle)
         if isinstance(columns, str):
             raise TypeError(f"columns must be a sequence of names, such as ({shown(columns)},), not one text")
         names = tuple(self.names if columns is None else columns)
@@ -160,9 +172,7 @@ class Dataset:
     def _read(self, number: int, group: int, names: tuple[str, ...]) -> Batch:
         """The columns of a row group; masks and observations as rows of bytes."""
         path = manifest.parquet_file(self.folder, number)
-        if number not in self._whole:
-            self._check_digest(path, self._manifest.shards[number].parquet)
-            self._whole.add(number)
+        self._check_once(path, self._manifest.shards[number].parquet)
         try:
             with self._open(number) as file:
                 table = file.read_row_group(group, list(names), use_threads=False)
@@ -206,11 +216,11 @@ class Dataset:
 
         Raises:
             FileNotFoundError: their file is missing.
-            ValueError: it holds no text, or another number of records.
+            ValueError: its checksum is wrong, it holds no text, or another number of records.
         """
         path = manifest.records_file(self.folder, number)
-        if not path.exists():
-            raise FileNotFoundError(f"the dataset lacks {one_line(path, 120)}; the command that made it makes it again")
+        self._check_there(path)
+        self._check_once(path, self._manifest.shards[number].records)
         try:
             texts = re.split(f"^(?={re.escape(TITLE)})", path.read_bytes().decode("utf-8"), flags=re.MULTILINE)[1:]
         except UnicodeDecodeError:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from io import StringIO
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,30 @@ def test_other_processes_and_an_interruption_give_the_same_bytes(made, tmp_path)
     assert hashes(part) == hashes(made)
 
 
+def test_a_larger_number_of_games_can_be_taken_back(made, tmp_path, monkeypatch):
+    """Until a shard more is there, and after: as long as no more games are than are asked for."""
+    folder = copy(made, tmp_path / "copy")
+
+    def stopped_after(shards):
+        def play(make_shard, tasks, config, asked):
+            for task in islice(tasks, shards):
+                yield task, make_shard(task)
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as now:
+            now.setattr(dataset, "results", play)
+            with pytest.raises(KeyboardInterrupt):
+                dataset.make(settings(folder, games=400), QUIET)
+
+    stopped_after(0)
+    assert hashes(folder) == hashes(made)
+    stopped_after(2)
+    with pytest.raises(ValueError, match="has 40 games: give as many --games or more"):
+        dataset.make(settings(folder), QUIET)
+    assert dataset.make(settings(folder, games=40), QUIET).done == 40
+    Dataset(folder).verify()
+
+
 def test_killed_at_any_moment_it_goes_on(made, tmp_path):
     words = ["--agents", "greedy,random", "--games", "25", "--shard-games", "10", "--processes", "1"]
     command = [sys.executable, "-m", "experiments.dataset", *words, "--output", str(tmp_path)]
@@ -160,9 +185,12 @@ def test_batches(made):
         ({"batch_size": 0}, "batch_size must be 1 or more"),
         ({"shards": [3]}, "shards must be 0 to 2, not 3"),
         ({"shards": []}, "shards must name one at least of 0 to 2"),
+        ({"shuffle": -1}, "the seed of the order, must be from 0"),
     ):
         with pytest.raises(ValueError, match=text):
             found.batches(**{"batch_size": 5} | wrong).__next__()
+    with pytest.raises(TypeError, match="the seed of the order, must be an integer, not False"):
+        found.batches(5, shuffle=False)
     with pytest.raises(TypeError, match=r"such as \('action',\), not one text"):
         next(found.batches(5, "action"))
     with pytest.raises(TypeError, match=r"a game's number must be an integer, not 1\.5"):
@@ -184,6 +212,13 @@ def test_what_was_changed_is_found(made, tmp_path):
     with pytest.raises(ValueError, match=r"games-00001\.parquet is damaged: its checksum"):
         list(Dataset(folder).batches(64))  # columns and rows are as they should be
     assert len(list(Dataset(folder).batches(64, shards=[0])))
+    (folder / "games-00002.txt").write_bytes((folder / "games-00002.txt").read_bytes().replace(b"greedy", b"GREEDY"))
+    with pytest.raises(ValueError, match=r"games-00002\.txt is damaged: its checksum"):
+        Dataset(folder).record(20)
+    (folder / "games-00002.txt").unlink()
+    with pytest.raises(FileNotFoundError, match=r"lacks .*games-00002\.txt"):
+        Dataset(folder)
+    (folder / "games-00002.txt").write_bytes((made / "games-00002.txt").read_bytes())
     manifest = json.loads((folder / "dataset.json").read_text())
     manifest["shards"]["1"]["parquet"] = digest(path)
     (folder / "dataset.json").write_text(json.dumps(manifest))
@@ -293,20 +328,23 @@ def test_minari_has_an_episode_for_each_seat(made, tmp_path, monkeypatch):
     assert minari.load_dataset("samurai/mixed-v0").total_episodes == 50
 
 
-def test_nothing_is_left_of_an_export_that_was_interrupted(made, tmp_path, monkeypatch):
+@pytest.mark.parametrize("shard", [0, 2])
+def test_nothing_is_left_of_an_export_that_was_interrupted(made, tmp_path, monkeypatch, shard):
     minari = pytest.importorskip("minari")
     from experiments.datasets import minari_export
 
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
-    found, episodes = Dataset(made), minari_export.episodes
-    assert found.shards > 1
+    from minari.dataset._storages.arrow_storage import ArrowStorage
 
-    def interrupted(dataset, number):
-        if number == found.shards - 1:
+    found, update, calls = Dataset(made), ArrowStorage.update_episodes, []
+
+    def interrupted(storage, episodes):
+        calls.append(1)
+        update(storage, list(episodes)[:3] if len(calls) > shard else episodes)
+        if len(calls) > shard:
             raise KeyboardInterrupt
-        return episodes(dataset, number)
 
-    monkeypatch.setattr(minari_export, "episodes", interrupted)
+    monkeypatch.setattr(ArrowStorage, "update_episodes", interrupted)
     with pytest.raises(KeyboardInterrupt):
         minari_export.export(found, "samurai/mixed-v0")
     assert not minari.list_local_datasets()

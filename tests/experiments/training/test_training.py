@@ -509,6 +509,19 @@ def test_an_exported_network_is_half_as_large_and_plays_alike(tmp_path):
         export.main(export.Config(run, tmp_path / "net"))
 
 
+def test_what_float16_cannot_hold_is_not_exported(tmp_path):
+    kept, run = tmp_path / "kept.safetensors", tmp_path / "run.safetensors"
+    net = new_network(NetworkConfig(make_variant("samurai").spec, "flat", (8,), True))
+    save_network(net, kept, {"steps": 3})
+    before = kept.read_bytes()
+    with torch.no_grad():
+        net.policy.weight[0, 0] = 1e5
+    save_network(net, run, {"steps": "many"})
+    with pytest.raises(ValueError, match=r"run\.safetensors has weights that are too large for float16"):
+        export.main(export.Config(run, kept, replace=True))
+    assert kept.read_bytes() == before
+
+
 def test_a_network_that_was_not_trained_by_decisions_is_exported(tmp_path, capsys):
     file = tmp_path / "net.safetensors"
     save_network(new_network(NetworkConfig(make_variant("samurai").spec, "flat", (8,), True)), file, {"positions": 3})
