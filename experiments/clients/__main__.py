@@ -17,7 +17,7 @@ import numpy as np
 import tyro
 
 from experiments.clients import Policy
-from experiments.clients.page import add_row
+from experiments.clients.page import add_row, check_results
 from experiments.common.ranges import Count, check_ranges
 from experiments.evaluation.matches import estimate
 from samurai_env.core.game import find_game
@@ -124,6 +124,7 @@ def main(config: Config) -> Row:
     if config.client not in PACKAGES:
         raise ValueError(f"the clients are {', '.join(PACKAGES)}, not {config.client!r}")
     variant = find_game(config.game).variant(config.num_players)
+    check_results(config.results)
     try:
         train = import_module(f"experiments.clients.{config.client}").train
     except ModuleNotFoundError as error:

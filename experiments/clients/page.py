@@ -16,6 +16,7 @@ from experiments.common.provenance import RESULTS, ROOT
 from experiments.evaluation.matchups import Results
 from experiments.evaluation.standings import duration, standings
 from samurai_env.core.game import find_game
+from samurai_env.core.texts import one_line
 from samurai_env.core.variant_spec import parse_variant
 from samurai_env.files.atomic_write import append_line
 
@@ -35,14 +36,32 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     """The rows of a file of JSON lines.
 
     Raises:
-        ValueError: a line is no JSON.
+        ValueError: it cannot be read, or a line is no JSON object.
     """
     if not path.exists():
         return []
     try:
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path.name} is damaged: {error}") from None
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{one_line(path, 120)} is damaged or no text: {one_line(error, 120)}") from None
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError(f"{one_line(path, 120)} is damaged: a line is no JSON object")
+    return rows
+
+
+def check_results(path: Path | None) -> None:
+    """Make the folder of a file to which rows will be added, before anything is measured.
+
+    Raises:
+        ValueError: there can be no such file, or it is damaged.
+    """
+    if path is None:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"--results: {one_line(error, 200)}") from None
+    rows_of(path)
 
 
 def add_row(path: Path, row: Mapping[str, Any]) -> None:
@@ -136,7 +155,11 @@ def main() -> None:
     parser = argparse.ArgumentParser("python -m experiments.clients.page", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing")
     args = parser.parse_args()
-    for path in (stale := refresh(pages(), not args.check)):
+    try:
+        written = pages()
+    except ValueError as error:
+        parser.error(str(error))
+    for path in (stale := refresh(written, not args.check)):
         print(f"{path} {'is out of date' if args.check else 'written'}")
     sys.exit(bool(stale and args.check))
 

@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from experiments.clients.page import add_row
+from experiments.clients.page import add_row, check_results
 from samurai_env.core.game import find_game, game_names
 from samurai_env.language import TextEnv
 
@@ -181,6 +181,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.games < 1:
         parser.error("--games is 1 or more")
+    try:
+        check_results(given.results)
+    except ValueError as error:
+        parser.error(str(error))
     status = 0
     for door in given.door or DOORS:
         for game in given.game or game_names():

@@ -13,7 +13,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from experiments.clients.page import add_row
+from experiments.clients.page import add_row, check_results
 
 GAMES, SECONDS = 128, 2.0
 ID = "samurai_env:samurai_env/Samurai-v0"
@@ -171,6 +171,10 @@ def main() -> None:
     parser.add_argument("client", choices=CLIENTS, help="whose ways")
     parser.add_argument("--results", type=Path, help="JSON lines to which the figures are added")
     args = parser.parse_args()
+    try:
+        check_results(args.results)
+    except ValueError as error:
+        parser.error(str(error))
     for way, play in CLIENTS[args.client]():
         row = {"client": args.client, "way": way, "steps_per_second": round(rate(play))}
         print(json.dumps(row), flush=True)

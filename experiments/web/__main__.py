@@ -73,7 +73,10 @@ def main(config: Config, console: Console | None = None) -> None:
     check_address(config.host, config.port)
     config.store.parent.mkdir(parents=True, exist_ok=True)
     try:
-        Store(config.store).close()
+        store = Store(config.store)
+        for _ in store.tables():
+            pass  # damage shows when it is read
+        store.close()
     except sqlite3.Error as error:
         reason = "another server uses it; --store names another file" if "locked" in str(error) else error
         raise ValueError(f"--store {shown(str(config.store), 120)} cannot keep tables: {reason}") from None

@@ -2,7 +2,6 @@
 
 import asyncio
 import gzip
-from pathlib import Path
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -136,31 +135,31 @@ class Api:
 
     async def games(self, request: Request) -> Response:
         """The games behind a cell of a tournament's table."""
-        folder, one, other = await asyncio.to_thread(self._cell, dict(request.query_params))
+        board, one, other = await asyncio.to_thread(self._cell, dict(request.query_params))
         offered = {one, other} <= set(self.settings.agents)
         try:
-            games = await asyncio.to_thread(progress.games_of, folder, one, other)
+            games = await asyncio.to_thread(progress.games_of, board.folder, one, other, board.rule)
         except (OSError, ValueError) as error:
             raise Refused(409, one_line(error)) from None
         return JSONResponse({"games": games, "offered": offered})
 
-    def _cell(self, asked: dict[str, Any]) -> tuple[Path, str, str]:
+    def _cell(self, asked: dict[str, Any]) -> tuple[progress.Board, str, str]:
         boards = progress.boards(self.settings.folders)
         name, one, other = (asked.get(key) for key in ("name", "one", "other"))
         if not isinstance(name, str) or name not in boards:
             raise Refused(404, f"there is no table {one_line(name, 60)}")
-        return boards[name].folder, str(one), str(other)
+        return boards[name], str(one), str(other)
 
     async def again(self, request: Request) -> Response:
         """A game of a tournament, played again on its deal by the same agents."""
         body = await read_json(request)
-        folder, one, other = await asyncio.to_thread(self._cell, body)
+        board, one, other = await asyncio.to_thread(self._cell, body)
         for agent in (one, other):
             if agent not in self.settings.agents:
                 raise Refused(400, f"agent {one_line(agent, 60)} is not offered by this server, so it cannot play here")
         deal, seat = whole(body, "deal", 0, 2**53), whole(body, "seat", 0, 15)
         try:
-            game = await asyncio.to_thread(progress.game_of, folder, one, other, deal, seat)
+            game = await asyncio.to_thread(progress.game_of, board.folder, one, other, deal, seat, board.rule)
         except (OSError, ValueError) as error:
             raise Refused(409, one_line(error)) from None
         await self.server.warmed_up(game.variant)
@@ -209,10 +208,12 @@ class Api:
 
     async def play(self, request: Request) -> Response:
         """A decision of a person."""
-        table, seat = await self.door(request)
+        body = await read_json(request)
+        table, seat = await self.door(
+            request
+        )  # after the body, which may come slowly
         if seat is None:
             raise Refused(403, "this link watches; it cannot play")
-        body = await read_json(request)
         action, count = whole(body, "action", 0, table.variant.num_actions - 1), whole(body, "count", 0, 10**6)
         try:
             self.server.play(table, seat, action, count)
@@ -262,7 +263,8 @@ class Api:
 
     async def analyse(self, request: Request) -> Response:
         """An agent's judgement of one position of a game that lies open."""
-        table, body = await self.open_door(request), await read_json(request)
+        body = await read_json(request)
+        table = await self.open_door(request)
         position = table.positions[whole(body, "ply", 0, len(table.actions))]
         if position.over:
             values = [float(value) for value in position.returns()]
@@ -285,11 +287,11 @@ class Api:
         table = await self.open_door(request)
         kept = table.snapshot()
         if request.query_params.get("form") == "html":
-            text = await asyncio.to_thread(lambda: kept.record().to_html())
+            text = await self.server.draw(lambda: kept.record().to_html())
             return Response(text, media_type="application/octet-stream")  # to be saved, not shown on this site
         from samurai_env.display.pixels import gif
 
-        pixels = await asyncio.to_thread(lambda: gif(step.scene for step in kept.record().steps()))
+        pixels = await self.server.draw(lambda: gif(step.scene for step in kept.record().steps()))
         return Response(pixels, media_type="image/gif")
 
     async def picture(self, request: Request) -> Response:
@@ -297,10 +299,9 @@ class Api:
         table, viewer = await self.door(request)
         kept, ply = table.snapshot(), query_number(request, "ply")
         if request.query_params.get("form") != "png":
-            return Response(
-                await asyncio.to_thread(lambda: display.svg(seen(kept, viewer, ply))), media_type="image/svg+xml"
-            )
-        pixels = await asyncio.to_thread(lambda: display.png(seen(kept, viewer, ply), 2.0))
+            text = await self.server.draw(lambda: display.svg(seen(kept, viewer, ply)))
+            return Response(text, media_type="image/svg+xml")
+        pixels = await self.server.draw(lambda: display.png(seen(kept, viewer, ply), 2.0))
         return Response(pixels, media_type="image/png")
 
 

@@ -13,9 +13,10 @@ from agents.spec import parse_agent_spec
 from experiments.common.markdown import variant_title
 from experiments.common.provenance import RESULTS
 from experiments.evaluation.cooperative_results import CooperativeResults
-from experiments.evaluation.ladders import LIST, Ladder, read_ladders, results_of
-from experiments.evaluation.matchups import Matchup, Results
+from experiments.evaluation.ladders import LIST, Ladder, read_ladders, results_of, rule_of
+from experiments.evaluation.matchups import ALL, Matchup, Results
 from experiments.evaluation.standings import Standings, duration, rating_text, standings
+from experiments.evaluation.stopping import StopRule
 from samurai_env import Variant, parse_variant
 from samurai_env.core.texts import one_line
 from samurai_env.files.json_reader import read_json
@@ -75,6 +76,11 @@ class Board:
     def title(self) -> str:
         """What the table is about, or the folder."""
         return self.ladder.title if self.ladder else str(self.folder)
+
+    @property
+    def rule(self) -> StopRule:
+        """When its matchups ended."""
+        return rule_of(self.ladder) if self.ladder else StopRule()
 
     @property
     def file(self) -> Path:
@@ -190,8 +196,8 @@ def _standings(board: Board) -> tuple[Results, Standings]:
     return results, standings(results, tuple(dict.fromkeys(agent for lineup in results.matchups for agent in lineup)))
 
 
-def games_of(folder: Path, one: str, other: str) -> list[dict[str, float]]:
-    """The games behind a cell: deal, seat of the one, its win share.
+def games_of(folder: Path, one: str, other: str, rule: StopRule = ALL) -> list[dict[str, float]]:
+    """The games behind a cell, of the deals up to which the rule counts: deal, seat of the one, its win share.
 
     Raises:
         ValueError: these two have not met.
@@ -204,7 +210,7 @@ def games_of(folder: Path, one: str, other: str) -> list[dict[str, float]]:
     if pair not in results.matchups or (turned and variant.num_players != 2):
         raise ValueError(f"{one_line(one, 60)} and {one_line(other, 60)} have not met there")
     games = []
-    for deal, shares in sorted(results.matchups[pair].deals.items()):
+    for deal, shares in enumerate(results.matchups[pair].shares(rule=rule).tolist()):
         for seat, share in enumerate(shares):
             won = 1 - share if turned and not variant.game.cooperative else share  # a team wins together
             games.append({"deal": deal, "seat": 1 - seat if turned else seat, "share": won})
@@ -228,13 +234,13 @@ class PlayedGame:
     seed: int
 
 
-def game_of(folder: Path, one: str, other: str, deal: int, seat: int) -> PlayedGame:
-    """The game behind a cell that has the one on this seat.
+def game_of(folder: Path, one: str, other: str, deal: int, seat: int, rule: StopRule = ALL) -> PlayedGame:
+    """The game behind a cell that has the one on this seat; arguments as for `games_of`.
 
     Raises:
         ValueError: that game has not been played.
     """
-    if not any(game["deal"] == deal and game["seat"] == seat for game in games_of(folder, one, other)):
+    if not any(game["deal"] == deal and game["seat"] == seat for game in games_of(folder, one, other, rule)):
         raise ValueError(f"deal {deal} was not played there with that agent on seat {seat}")
     results = Results(folder / RESULT_FILE)
     variant = parse_variant(results.variant)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ MOST_TABLES = 1000
 LEFT_ALONE = 7 * 86400.0  # seconds without a visit after which a table with people may go, if there are too many
 RETRY, LONGEST_PAUSE = 10.0, 600.0  # seconds until an agent that failed is asked again: at first, and at most
 VIEWS_KEPT = 500  # of about 20 kB
+DRAWN_AT_ONCE = 8  # pictures, those that wait for the thread among them
+T = TypeVar("T")
 LOG = logging.getLogger("samurai_env.web")
 
 
@@ -61,6 +63,8 @@ class Server:
         self.opened = asyncio.Event()  # when the tables of the file are there
         self.views: dict[tuple[object, ...], asyncio.Future[bytes]] = {}  # the last ones, by all that they depend on
         self._painter = ThreadPoolExecutor(1, "views")
+        self._drawer = ThreadPoolExecutor(1, "pictures")
+        self._drawing = 0  # pictures that are drawn or wait
 
     async def open_stored(self) -> None:
         """Take in the tables of the file; the server answers meanwhile."""
@@ -94,7 +98,8 @@ class Server:
         """End everything that goes on."""
         for task in self.driving.values():
             task.cancel()
-        self._painter.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._painter, self._drawer):
+            pool.shutdown(wait=False, cancel_futures=True)
         self.workers.close()
         self.store.close()
 
@@ -203,6 +208,19 @@ class Server:
             if len(self.views) > VIEWS_KEPT:
                 del self.views[next(iter(self.views))]
         return await asyncio.shield(self.views[key])
+
+    async def draw(self, work: Callable[[], T]) -> T:
+        """Make a picture in the one thread for them: a film takes half a minute and a hundred MB.
+
+        Raises:
+            Refused: too many wait for theirs.
+        """
+        if self._drawing >= DRAWN_AT_ONCE:
+            raise Refused(503, "too many pictures are being drawn; try again in a minute")
+        self._drawing += 1
+        drawn = asyncio.get_running_loop().run_in_executor(self._drawer, work)
+        drawn.add_done_callback(lambda _: setattr(self, "_drawing", self._drawing - 1))
+        return await asyncio.shield(drawn)
 
     async def warmed_up(self, variant: Variant) -> None:
         """Come back when the rules of a variant are compiled, which takes a minute the first time on a machine."""

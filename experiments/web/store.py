@@ -12,6 +12,7 @@ CREATE TABLE IF NOT EXISTS decisions (
     number INTEGER NOT NULL, action INTEGER NOT NULL, PRIMARY KEY (name, number)
 );
 """
+COLUMNS = {"tables": "name, created, head", "decisions": "name, number, action"}
 
 
 class Store:
@@ -26,6 +27,11 @@ class Store:
     def __init__(self, path: Path) -> None:
         self._lock = Lock()
         self._connection = sqlite3.connect(path, timeout=1, isolation_level=None, check_same_thread=False)
+        there = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if there and there != set(COLUMNS):
+            raise sqlite3.DatabaseError("it is another program's file")
+        for name in there:
+            self._connection.execute(f"SELECT {COLUMNS[name]} FROM {name} LIMIT 0")
         # Of two servers with one file, neither would know what the other did.
         self._connection.execute("PRAGMA locking_mode=EXCLUSIVE")
         self._connection.execute("PRAGMA journal_mode=WAL")

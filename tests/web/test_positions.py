@@ -17,6 +17,7 @@ from rich.console import Console
 
 from experiments import cooperative, tournament
 from experiments.common.provenance import RESULTS
+from experiments.evaluation.stopping import StopRule
 from experiments.leaderboard.short_names import table_names
 from experiments.web import progress
 from experiments.web.progress import boards, game_of, games_of, table_of
@@ -278,6 +279,14 @@ def test_games_played_again_have_the_results_they_had(tmp_path):
             assert table.seed in (1_000_000_070, 1_000_000_071)
             share = (table.position.returns()[played["seat"]] + 1) / 2
             assert share == played["share"]
+
+
+def test_the_games_behind_a_cell_are_those_that_it_counts(tmp_path):
+    write_results(tmp_path / "t", "samurai_card players=2", ["random", "greedy"], [[0.0, 0.0]] * 60)
+    counted = games_of(tmp_path / "t", "greedy", "random", StopRule(winner=True))
+    assert 0 < len(counted) < len(games_of(tmp_path / "t", "greedy", "random")) == 120
+    with pytest.raises(ValueError, match="deal 59 was not played there"):
+        game_of(tmp_path / "t", "greedy", "random", 59, 0, StopRule(winner=True))
 
 
 def test_games_of_an_agent_against_itself_have_the_keys_of_two(tmp_path):

@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ import pytest
 
 from experiments.web import server as web_server
 from experiments.web.app import STATIC
+from experiments.web.server import DRAWN_AT_ONCE
 from experiments.web.store import Store
 from experiments.web.table import Table, TableError, known_plies, packed_view, view
 from samurai_env import game_names, make_variant, parse_variant
@@ -231,6 +233,11 @@ def test_a_game_is_a_film_and_a_page(server, record):
     headers = {"Authorization": f"Bearer {token}"}
     assert server.raw("GET", "/api/film?form=gif", headers=headers)[2].startswith(b"GIF89a")
     assert server.raw("GET", "/api/film?form=html", headers=headers)[2].decode() == short.to_html()
+    server.server._drawing = DRAWN_AT_ONCE
+    told = server.raw("GET", "/api/film?form=gif", headers=headers)
+    server.server._drawing = 0
+    assert (told[0], "too many pictures" in told[2].decode()) == (503, True)
+    assert server.raw("GET", "/api/picture?form=png", headers=headers)[0] == 200
 
 
 def test_pictures_are_png_and_svg(server):
@@ -544,6 +551,21 @@ def test_a_store_has_one_server(tmp_path, monkeypatch):
         web.main(web.Config(store=tmp_path / "tables.db", open=False))
     store.close()
     Store(tmp_path / "tables.db").close()
+    pages = (tmp_path / "tables.db").read_bytes()
+    (tmp_path / "cut.db").write_bytes(pages[: len(pages) // 2] + bytes(len(pages) // 2))
+    for name, schema, text in (
+        ("cut.db", None, "malformed"),
+        ("mail.db", "CREATE TABLE mail (text)", "it is another program's file"),
+        ("other.db", "CREATE TABLE tables (a); CREATE TABLE decisions (name)", "no such column"),
+    ):
+        if schema:
+            foreign = sqlite3.connect(tmp_path / name)
+            foreign.executescript(schema)
+            foreign.close()
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(ValueError, match=f"{name}' cannot keep tables: .*{text}"):
+            web.main(web.Config(store=tmp_path / name, open=False))
+        assert (tmp_path / name).read_bytes() == before
 
 
 def test_a_table_that_cannot_be_written_leaves_no_open_transaction(tmp_path):

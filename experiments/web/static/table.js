@@ -53,18 +53,22 @@ export function table(main, token) {
   async function listen() {
     let since = null;
     let wait = 500;
+    let failed = false;
     while (!away.signal.aborted) {
       try {
         const news = await call(since === null ? "view" : `view?since=${since}`, { token, signal: away.signal });
-        wait = 500;
         if (news) {
           since = news.version;
           take(news);
         }
+        if (failed && shown) show(shown); // what the error stands in the place of
+        failed = false;
+        wait = 500;
       } catch (error) {
         if (error.name === "AbortError") return;
         if (error.status === 403) return refuse(error.message);
         status.textContent = `${error.message}; trying again`;
+        failed = true;
         await new Promise((resolve) => setTimeout(resolve, wait));
         wait = Math.min(2 * wait, 8000);
       }

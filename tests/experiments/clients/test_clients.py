@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from experiments.clients import __main__ as clients
-from experiments.clients import page
+from experiments.clients import page, text_games
 from experiments.examples import ppo_cleanrl
 
 
@@ -66,10 +66,20 @@ def test_numbers_out_of_their_range_are_refused(name: str) -> None:
         clients.main(clients.Config("sb3", **{name: 0}))
 
 
-def test_damaged_results_are_refused(tmp_path) -> None:
-    (tmp_path / "rows.jsonl").write_text("{", encoding="utf-8")
+@pytest.mark.parametrize("content", [b"{", b"[1]", b"\xff"])
+def test_damaged_results_are_refused_before_anything_is_measured(tmp_path, content: bytes, capsys) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(content)
     with pytest.raises(ValueError, match=r"rows\.jsonl is damaged"):
-        page.rows_of(tmp_path / "rows.jsonl")
+        page.rows_of(path)
+    for results in (path, path / "folder" / "rows.jsonl"):
+        with pytest.raises(ValueError, match=r"rows\.jsonl"):
+            clients.main(clients.Config("sb3", results=results))
+        with pytest.raises(SystemExit):
+            text_games.main(["--results", str(results)])
+        assert "rows.jsonl" in capsys.readouterr().err
+    page.check_results(tmp_path / "new" / "rows.jsonl")
+    assert (tmp_path / "new").is_dir()
 
 
 def test_the_single_file_learns() -> None:
