@@ -209,9 +209,7 @@ class Api:
     async def play(self, request: Request) -> Response:
         """A decision of a person."""
         body = await read_json(request)
-        table, seat = await self.door(
-            request
-        )  # after the body, which may come slowly
+        table, seat = await self.door(request)  # after the body, which may come slowly
         if seat is None:
             raise Refused(403, "this link watches; it cannot play")
         action, count = whole(body, "action", 0, table.variant.num_actions - 1), whole(body, "count", 0, 10**6)
