@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from agents.spec import parse_agent_spec
 from experiments.web import workers
 from experiments.web.requests import Refused
 from experiments.web.store import Store
@@ -73,12 +74,24 @@ class Server:
         try:
             for row in self._stored:
                 try:
-                    self._open(table := await asyncio.to_thread(Table.restore, *row))
+                    table = await asyncio.to_thread(Table.restore, *row)
+                    self._check_agents(table)
+                    self._open(table)
                     self.drive(table)
                 except Exception as error:
                     LOG.warning("a stored table cannot be opened: %s", one_line(f"{type(error).__name__}: {error}"))
         finally:
             self.opened.set()  # who waits for a table hears that it is not there
+
+    def _check_agents(self, table: Table) -> None:
+        """Refuse agents of other modules that were not named to this server: a stored table runs no code.
+
+        Raises:
+            ValueError: names one.
+        """
+        for player in table.players:
+            if player not in (PERSON, *self.settings.agents) and parse_agent_spec(player).is_external:
+                raise ValueError(f"{one_line(player, 60)} is not among --agents")
 
     async def find(self, token: str) -> tuple[Table, int | None]:
         """The table and the seat that a token opens; None for the seat that sees all.

@@ -448,6 +448,25 @@ def test_a_stored_table_that_is_damaged_keeps_no_other_from_being_opened(tmp_pat
         assert "opens no table" in after.call("view", "x", status=403)["error"]
 
 
+def test_a_stored_table_runs_no_code_that_the_server_was_not_given(tmp_path, monkeypatch):
+    (tmp_path / "trap.py").write_text(f"open({str(tmp_path / 'imported')!r}, 'w')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with served(tmp_path / "t.sqlite") as before:
+        before.new("samurai players=2", "person", "person")
+        [(_, _, head, _)] = before.server.store.tables()
+        stored = json.loads(head) | {"players": ["trap.Agent", "person"], "tokens": [None, "its-token"]}
+        before.server.store.add_table("foreign", 0.0, json.dumps(stored), [])
+    with served(tmp_path / "t.sqlite") as after:
+        assert "opens no table" in after.call("view", "its-token", status=403)["error"]
+    assert not (tmp_path / "imported").exists()
+    with served(tmp_path / "t.sqlite", agents=("greedy", "trap.Agent")) as named:
+        assert named.call("view", "its-token")["players"][0] == "trap.Agent"
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "imported").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
 PROGRAM = """
 import sys, uvicorn
 from pathlib import Path
