@@ -1,5 +1,6 @@
 """The ways in which files are written here: whole or not at all, whatever happens on the way, or a line more."""
 
+import errno
 import hashlib
 import os
 import platform
@@ -9,8 +10,17 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-# Part of the names of temporary files: the id of a process says nothing on another machine that shares the folder.
-_HOST = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+def _here() -> str:
+    """Eight digits of where ids of processes mean the same: a container has its own, also under its host's name."""
+    parts = [platform.node()]
+    with suppress(OSError):  # Linux
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+        parts.append(os.readlink("/proc/self/ns/pid"))
+    return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:8]
+
+
+_HOST = _here()  # part of the names of temporary files
 _OLD = 24 * 60 * 60.0  # seconds after which a temporary file is nobody's any more, whoever wrote it
 
 
@@ -95,9 +105,12 @@ def append_line(path: Path, line: str) -> None:
     """Add a line of text at the end of a file, in one write, so that several processes may do so at once.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: it cannot be written; the file then ends as before.
     """
     ends = path.read_bytes()[-1:] if path.exists() else b""
     start = "" if ends in (b"", b"\n") else "\n"  # an editor may leave out the last one
+    data = f"{start}{line}\n".encode()
     with path.open("ab", buffering=0) as file:
-        file.write(f"{start}{line}\n".encode())
+        if (written := file.write(data)) != len(data):  # the disk is full
+            file.truncate(file.tell() - written)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))

@@ -52,12 +52,14 @@ class GameSessions:
 
         Raises:
             TypeError: the variant is not a text, or the seed not an integer.
-            ValueError: no such variant or seat.
+            ValueError: no such variant or seat, or the others cannot play it.
         """
         found = parse_variant(variant)
         seat = checked_seat(seat, found.num_players)
         env = TextEnv(found, random_seed() if seed is None else seed)
         with self._lock:
+            if found.num_players > 1:
+                self._others(env.position)  # who cannot play this says so before there is a game
             moves = self._play_others(env, seat)
             self._begun += 1
             name = f"game-{self._begun}"

@@ -21,7 +21,7 @@ from samurai_env.position import IllegalActionError, Position
 
 LONGEST_REPLY = 100_000  # characters; only the end is read
 # Within a line: blanks that crossed lines would be read anew from each.
-_MOVE = re.compile(r"^(?:[^\S\n]|[>*`])*move[^\S\n]*:(.*)$", re.IGNORECASE | re.MULTILINE)
+_MOVE = re.compile(r"^(?:[^\S\n]|[>*`])*move(?:[^\S\n]|[*_`])*:(.*)$", re.IGNORECASE | re.MULTILINE)
 _STRIP = " \t\r`*\"'."
 
 

@@ -135,6 +135,14 @@ def test_an_opponent_of_one_variant_is_not_refused() -> None:
         sessions.new_game("samurai players=2", seat=1)
 
 
+def test_a_game_that_the_opponent_cannot_play_is_not_begun() -> None:
+    sessions = GameSessions(agent_player("ppo:weights/samurai-2.safetensors"))
+    with pytest.raises(ValueError, match="samurai players=2"):
+        sessions.new_game("samurai_card players=2 first=0")
+    assert not sessions._games
+    assert sessions.new_game("samurai players=2", 3)["game"] == "game-1"
+
+
 def test_old_games_go() -> None:
     sessions = GameSessions()
     names = [sessions.new_game("samurai_card players=2", seed=seed)["game"] for seed in range(MAX_SESSIONS + 1)]

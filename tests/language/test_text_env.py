@@ -22,7 +22,8 @@ def variants() -> list[Variant]:
 def test_random_replies_play_a_whole_game(variant: Variant) -> None:
     env, rng = TextEnv(variant, seed=3), random.Random(1)
     while not env.over:
-        assert env.reply(f"I look around.\n\n**Move: {rng.choice(env.legal())}**\n").accepted
+        form = rng.choice(("**Move: {}**", "**Move**: {}", "> `move`: `{}`", "move : {}"))
+        assert env.reply(f"I look around.\n\n{form.format(rng.choice(env.legal()))}\n").accepted
     assert env.mistakes == env.forced == [0] * variant.num_players
     with pytest.raises(ValueError, match="the game is over"):
         env.prompt()

@@ -27,6 +27,20 @@ def test_text_and_bytes_arrive_as_they_are(tmp_path):
     assert os.listdir(tmp_path) == ["file"]
 
 
+def test_a_line_that_the_disk_has_no_room_for_is_not_half_written(tmp_path):
+    program = (
+        "import resource, sys; from pathlib import Path; from samurai_env.files.atomic_write import append_line\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))\n"
+        "append_line(Path(sys.argv[1]), 'a line of more than twenty bytes')"
+    )
+    (tmp_path / "rows").write_text("first\n")
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "rows")], cwd=ROOT, capture_output=True, text=True
+    )
+    assert "No space left" in done.stderr
+    assert (tmp_path / "rows").read_text() == "first\n"
+
+
 def test_two_writers_at_once_leave_one_whole_file(tmp_path):
     contents = [bytes([number]) * 200_000 for number in range(8)]
     with ThreadPoolExecutor(8) as pool:

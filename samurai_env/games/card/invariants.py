@@ -67,6 +67,11 @@ def _cells(
     same_place = (x[:, :, None] == x[:, None]) & (y[:, :, None] == y[:, None]) & older[:, 0]
     yield "villages", same_place & laid[..., None]
     own = laid[..., None] & ~((abs(dx) + abs(dy) == 1) & older).any(3)
+    place = (x[..., None] + STEP_X + 128) * 256 + y[..., None] + STEP_Y + 128
+    place = np.where(laid[..., None], place, -1).reshape(len(states), -1)
+    shared = (place[:, :, None] == place[:, None]) & (place >= 0)[:, None]
+    flat = side.reshape(place.shape)
+    yield "side", (shared & (flat[:, :, None] != flat[:, None])).any(2)
     free = np.zeros((len(states), 192), bool)
     free[:, CELL0 : CELL0 + 4 * VILLAGES] = (own & (side == 0)).reshape(len(states), -1)
     yield "free", states["free"] != pack_bits(free.reshape(-1, 3, 64))
