@@ -33,7 +33,7 @@ TRAIN ?= --graph-width 16 --hidden 64 --num-envs 128 --num-steps 64 --minibatch-
 	--update-epochs 1 --learning-rate 2e-3
 
 train: install  ## train a 2-player network from nothing for MINUTES=3, then let it meet random and greedy
-	@if [ -e $(RUN)/checkpoint.safetensors ]; then resume=--resume; fi; \
+	@resume=; if [ -e $(RUN)/checkpoint.safetensors ]; then resume=--resume; fi; \
 	set -x; $(PY) -m experiments.train_ppo --run $(RUN) $(TRAIN) $(if $(TOTAL_TIMESTEPS),--total-timesteps $(TOTAL_TIMESTEPS),--minutes $(MINUTES)) $$resume
 	@rm -rf $(RUN)/tournament
 	$(PY) -m experiments.tournament --agents random greedy ppo:$(RUN) --deals 200 --output $(RUN)/tournament

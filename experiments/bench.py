@@ -26,7 +26,7 @@ from experiments.benchmark import components, peer_table, replay, scaling
 from experiments.benchmark.page import RESULTS, pages
 from experiments.benchmark.peers import KINDS
 from experiments.benchmark.timing import Figure, Meter
-from experiments.common.cli import GameSpec, command_line, run_program
+from experiments.common.cli import GameSpec, check_writable, command_line, run_program
 from experiments.common.markdown import refresh
 from experiments.common.provenance import ROOT, commit, machine
 from experiments.common.ranges import Count, check_ranges
@@ -45,7 +45,7 @@ class Config:
     """The game with its number of players and options."""
     repetitions: Count = 5
     """Measurements of each figure."""
-    seconds: Annotated[float, Range(1e-6, 1e6)] = 0.5
+    seconds: Annotated[float, Range(0.01, 1e6)] = 0.5
     """About how long one measurement takes."""
     num_envs: Count = 1024
     """Games in the vector environment."""
@@ -136,6 +136,8 @@ def main(config: Config) -> dict[str, Any]:
     path, folder = config.json, config.json.parent if config.json else IMAGES
     if path is None and measure is not parts:
         path = RESULTS / f"{measure.__name__}.json"
+    if path is not None:
+        check_writable(path)
     report = {
         "variant": variant.spec,
         "machine": f"{machine()}, Python {platform.python_version()}",

@@ -44,8 +44,9 @@ if [ ! -e .peers/installed-pgx-gpu ] || [ "$pins" -nt .peers/installed-pgx-gpu ]
 fi
 .gpu/bin/python -m experiments.benchmark.gpu --json "$json"
 [ "$minutes" != 0 ] || exit 0
+resume=
 [ ! -e runs/gpu/checkpoint.safetensors ] || resume=--resume
 .gpu/bin/python -m experiments.train_ppo --run runs/gpu --device cuda --graph-width 32 --hidden 128 --num-envs 2048 \
-    --num-steps 64 --minibatch-size 16384 --learning-rate 1.5e-3 --minutes "$minutes" ${resume:-}
+    --num-steps 64 --minibatch-size 16384 --learning-rate 1.5e-3 --minutes "$minutes" $resume
 exec .gpu/bin/python -m experiments.tournament --agents greedy ppo:weights/samurai-2.safetensors ppo:runs/gpu \
     --deals 500 --first-deal 500000 --output "runs/gpu/tournament-$minutes"

@@ -21,7 +21,7 @@ from typing import Annotated
 from rich.console import Console
 
 from agents.settings import Range
-from experiments.common.cli import run_program
+from experiments.common.cli import check_writable, run_program
 from experiments.common.markdown import table
 from experiments.common.provenance import commit, machine
 from experiments.common.ranges import Count, check_ranges
@@ -193,6 +193,7 @@ def main(config: Config, console: Console | None = None) -> None:
     """Measure, print and write."""
     check_ranges(config)
     console = console or Console(width=120)
+    check_writable(config.output)
     say = lambda text: console.print(text, markup=False, highlight=False)  # noqa: E731
     rows, kept = [], {}  # type: tuple[list, dict]
     for milliseconds in MILLISECONDS:

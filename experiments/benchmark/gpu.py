@@ -29,6 +29,7 @@ PROGRAMS = {
     "on_gpu": (sys.executable, "-m", "experiments.benchmark.on_gpu"),
     "pgx": (str(FOLDER / "pgx-gpu" / "bin" / "python"), "-m", "experiments.benchmark.peers.pgx_gpu"),
 }
+DIFFERS = 3  # exit status of a check that found differences
 PARTS = ("checks", "steps", "threads", "ppo", "peers", "missing")
 PACKAGES = ("numpy", "numba", "numba-cuda", "torch")
 QUESTION = ("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
@@ -75,7 +76,11 @@ def figures(name: str, command: tuple[str, ...]) -> Iterator[dict[str, Any]]:
         try:
             for line in running.stdout:
                 if line.startswith("{") and line.endswith("}\n"):  # a killed program leaves half a line
-                    figure = {"part": "checks", **json.loads(line)}
+                    try:
+                        figure = {"part": "checks", **json.loads(line)}
+                    except json.JSONDecodeError:
+                        yield {"part": "missing", "text": f"{name} printed what is no figure: {one_line(line, 100)}"}
+                        continue
                     yield figure
                     count, differs = count + 1, differs or bool(figure.get("wrong"))
         finally:
@@ -83,7 +88,7 @@ def figures(name: str, command: tuple[str, ...]) -> Iterator[dict[str, Any]]:
             status = running.wait()
         errors.seek(0)
         said = errors.read().strip().splitlines()
-    if status and not differs:  # which a check says by its status, too
+    if status and not (differs and status == DIFFERS):
         print("\n".join(said[-20:]), file=sys.stderr)
         last = one_line(said[-1], 150) if said else "no message"
         yield {"part": "missing", "text": f"{name} ended after {count} figures: {last}"}

@@ -28,6 +28,7 @@ from experiments.benchmark.timing import Figure, Meter
 from experiments.common.provenance import ROOT
 from samurai_env import __version__
 from samurai_env.core.game import Variant
+from samurai_env.core.texts import one_line
 from samurai_env.files.json_reader import in_form, parse_json
 
 PEERS = ("open_spiel", "pgx", "pettingzoo", "sb3")
@@ -78,7 +79,10 @@ def peer_rows(peer: str, meter: Meter, folder: Path = FOLDER) -> tuple[list[Row]
     command = [str(python), "-m", f"experiments.benchmark.peers.{peer}"]
     command += ["--repetitions", str(meter.repetitions), "--seconds", str(meter.seconds)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": ""})
-    rows = [in_form(parse_json(line), Row) for line in done.stdout.encode().splitlines() if line.startswith(b"{")]
+    try:
+        rows = [in_form(parse_json(line), Row) for line in done.stdout.encode().splitlines() if line.startswith(b"{")]
+    except ValueError as error:
+        return [], f"{peer} printed what is no figure: {one_line(error, 150)}"
     if done.returncode == 0:
         return rows, ""
     last = (done.stderr.strip().splitlines() or ["no message"])[-1]

@@ -51,9 +51,10 @@ def origin(found: Made) -> str:
 
 
 def amount(value: float) -> str:
-    """A measured figure, to three digits."""
+    """A measured figure, to three digits; to two places below 1000, or to the first digit that is not 0."""
+    rounded = float(f"{value:.3g}")
     for size, letter in ((1e6, " M"), (1e3, " k")):
-        if value >= size:
-            digits = max(0, 3 - len(str(int(value / size))))
-            return f"{value / size:.{digits}f}{letter}"
-    return f"{value:.2f}"
+        if rounded >= size:
+            digits = max(0, 3 - len(str(int(rounded / size))))
+            return f"{rounded / size:.{digits}f}{letter}"
+    return f"{value:.2f}" if value >= 0.01 or not value else f"{value:.1g}"

@@ -14,6 +14,17 @@ from samurai_env.core.texts import one_line, shown
 from samurai_env.files.atomic_write import write_atomically
 
 LARGEST = 2**27  # bytes of an array
+# The errors of a damaged archive; an OSError is one of seeking, or of a decompressor.
+BROKEN = (
+    OSError,
+    ValueError,
+    KeyError,
+    EOFError,
+    zipfile.BadZipFile,
+    zlib.error,
+    NotImplementedError,
+    RuntimeError,
+)
 # Before the numbers: NumPy's own reader takes the header for a program and fails in many ways.
 _HEADER = re.compile(
     rb"\x93NUMPY\x01\0..\{'descr': '([^'\n]{1,9})', 'fortran_order': False, 'shape': \(([0-9, ]{0,60})\), \} *\n",
@@ -32,11 +43,12 @@ def load_arrays(path: Path, wanted: Mapping[str, tuple[str, int]]) -> dict[str, 
         OSError: the file cannot be read.
         ValueError: it is damaged, too large, or lacks an array of that kind; the text names the file.
     """
-    try:
-        with zipfile.ZipFile(path) as file:
-            return {name: _array(file, name, *form) for name, form in wanted.items()}
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
-        raise ValueError(f"{one_line(path, 120)} is damaged: {one_line(error, 150)}") from None
+    with path.open("rb") as opened:
+        try:
+            with zipfile.ZipFile(opened) as file:
+                return {name: _array(file, name, *form) for name, form in wanted.items()}
+        except BROKEN as error:
+            raise ValueError(f"{one_line(path, 120)} is damaged: {one_line(error, 150)}") from None
 
 
 def save_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

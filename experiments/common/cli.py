@@ -1,5 +1,7 @@
 """The command line and the terminal of the programs."""
 
+import errno
+import os
 import re
 import shlex
 import signal
@@ -37,6 +39,19 @@ GameSpec = Annotated[
     ),
 ]
 _PART_OF_GAME = dict.fromkeys(("num_players", "options"), f"is now part of --game: --game {EXAMPLE}")
+
+
+def check_writable(path: Path) -> None:
+    """Make the folder of a file that is written at the end of a program, and refuse what can be no such file.
+
+    Raises:
+        OSError: the folder cannot be made, or nothing can be written there.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
 def refuse_old_flags(words: Iterable[str], hints: Mapping[str, str]) -> None:

@@ -154,7 +154,10 @@ def train(
 
     decisions = 0
     if args.state and args.state.exists():
-        state = torch.load(args.state, weights_only=True)
+        try:
+            state = torch.load(args.state, weights_only=True)
+        except Exception as error:  # torch has many
+            raise ValueError(f"{args.state} is damaged: {str(error).splitlines()[0]}") from None
         agent.load_state_dict(state["agent"])
         optimizer.load_state_dict(state["optimizer"])
         decisions = state["decisions"]

@@ -76,6 +76,9 @@ def finished(config: Config, settings: Settings, seconds: float, folder: Path, *
         if {name: found.get(name) for name in asked} != asked:
             raise ValueError(f"{file} is of another learner, game, time or settings: name another folder with --run")
         if file == path:
+            share = found.get("against_greedy")
+            if not isinstance(share, dict) or {*share} != {"mean", "low", "high"} or "decisions" not in found:
+                raise ValueError(f"{file} is damaged: it lacks what the run came to; delete it to go on with the run")
             return found
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(begun, json.dumps(asked) + "\n")
@@ -118,6 +121,8 @@ def main(config: Config) -> None:
     variant = parse_variant(config.game)
     if variant.game.cooperative:
         raise ValueError(f"{variant.game.title} is cooperative: nobody plays against the learner")
+    if variant != variant.game.variant(variant.num_players):
+        raise ValueError(f"the learners play games with default options, so not {variant.spec}")
     torch.set_num_threads(1)
     tried: list[dict[str, Any]] = []
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import Logger
 from torch import nn
@@ -18,6 +17,7 @@ from experiments.outside.trials import (
     UPDATE_EPOCHS,
     Budget,
     Settings,
+    read_state,
     write_state,
 )
 from samurai_env.adapters.sb3 import SB3VecEnv
@@ -58,7 +58,7 @@ def train(variant: Variant, settings: Settings, budget: Budget, folder: Path) ->
     model.set_logger(Logger(None, []))  # else each call of learn makes an empty folder in /tmp
     path = folder / "state.pt"
     if path.exists():
-        state = torch.load(path, weights_only=True)
+        state = read_state(path)
         model.policy.load_state_dict(state["policy"])
         model.policy.optimizer.load_state_dict(state["optimizer"])
     envs.seed(1 + budget.decisions)

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import torch
 from ray.rllib.algorithms.ppo import PPOConfig
 from torch import nn
 
@@ -16,6 +15,7 @@ from experiments.outside.trials import (
     UPDATE_EPOCHS,
     Budget,
     Settings,
+    read_state,
     write_state,
 )
 from samurai_env.adapters.rllib import RLlibVectorEnv, act, masked_module
@@ -59,7 +59,7 @@ def train(variant: Variant, settings: Settings, budget: Budget, folder: Path) ->
     (optimizer,) = learner._named_optimizers.values()
     path = folder / "state.pt"
     if path.exists():
-        state = torch.load(path, weights_only=True)
+        state = read_state(path)
         learner.module["default_policy"].load_state_dict(state["policy"])
         optimizer.load_state_dict(state["optimizer"])
         algorithm.env_runner.module.load_state_dict(state["policy"], strict=False)

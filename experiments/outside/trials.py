@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from samurai_env.core.texts import one_line
 from samurai_env.files.atomic_write import write_atomically
 from samurai_env.files.json_reader import read_json
 
@@ -98,6 +99,21 @@ def write_state(path: Path, state: dict[str, Any]) -> None:
     buffer = BytesIO()
     torch.save(state, buffer)
     write_atomically(path, buffer.getvalue())
+
+
+def read_state(path: Path) -> dict[str, Any]:
+    """Read what `write_state` wrote.
+
+    Raises:
+        ValueError: the file is damaged.
+    """
+    try:
+        state = torch.load(path, weights_only=True)
+    except Exception as error:  # torch has many
+        raise ValueError(f"{one_line(path, 120)} is damaged: {one_line(error, 150)}") from None
+    if not isinstance(state, dict):
+        raise ValueError(f"{one_line(path, 120)} is damaged: it is no state of a run")
+    return state
 
 
 def described(settings: Settings) -> str:

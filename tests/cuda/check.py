@@ -29,6 +29,8 @@ from samurai_env.envs.learner import LearnerVectorEnv
 from samurai_env.envs.vector import GameVectorEnv
 from samurai_env.games import GAMES
 
+DIFFERS = 3  # exit status: what was compared is not the same
+
 LARGE = 10_000  # bytes of an observation from which not every step's is compared
 
 
@@ -136,7 +138,7 @@ def main() -> int:
     parser.add_argument("--one", nargs=2, help="check one variant in this process: game, players")
     options = parser.parse_args()
     if options.one:
-        return 0 if check(options.one[0], int(options.one[1]), options.games, options.batch) else 1
+        return 0 if check(options.one[0], int(options.one[1]), options.games, options.batch) else DIFFERS
     variants = [(game, str(n)) for game in GAMES for n in find_game(game).players]
     chosen = [variant for variant in variants if " ".join(variant).startswith(options.only)]
     if not chosen:
@@ -148,7 +150,9 @@ def main() -> int:
         return subprocess.run(command, cwd=Path(__file__).resolve().parents[2], check=False).returncode
 
     with ThreadPoolExecutor(options.processes) as pool:
-        return max(pool.map(run, chosen))
+        ends = set(pool.map(run, chosen)) - {0}
+    failed = ends - {DIFFERS}  # it died of something else
+    return max(map(abs, failed or ends), default=0)
 
 
 if __name__ == "__main__":

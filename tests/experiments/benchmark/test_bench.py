@@ -12,6 +12,7 @@ from rich.console import Console
 
 from experiments import bench
 from experiments.benchmark import components, page, peer_table, peers, scaling, timing
+from experiments.benchmark.results import amount
 from experiments.benchmark.timing import Figure, Meter
 from experiments.common import provenance
 from samurai_env import make_variant
@@ -30,13 +31,27 @@ def test_every_part_gives_figures(tmp_path):
     assert json.loads((tmp_path / "b.json").read_text()) == report
 
 
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_measured(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "parts", lambda *_: pytest.fail("something was measured"))
+    for path in (tmp_path, tmp_path / "file" / "b.json"):
+        (tmp_path / "file").touch()
+        with pytest.raises(OSError):
+            bench.main(bench.Config(**SMALL, json=path))
+
+
+def test_figures_have_three_digits():
+    figures = (0, 0.0004, 0.0123, 1, 12.345, 999.4, 999.9, 1234, 999_999, 9.996e6)
+    wanted = ["0.00", "0.0004", "0.01", "1.00", "12.35", "999.40", "1.00 k", "1.23 k", "1.00 M", "10.0 M"]
+    assert [amount(figure) for figure in figures] == wanted
+
+
 def test_a_time_for_each_turns_a_rate_round():
     assert components.in_nanoseconds(Figure("copy", "", 1e8, 5e7, 2e8)) == Figure("copy", "ns", 10.0, 5.0, 20.0)
 
 
 def test_wrong_settings_are_told():
     for wrong, message in (
-        ({"seconds": 0.0}, "--seconds must be from 1e-06 to"),
+        ({"seconds": 0.0}, "--seconds must be from 0.01 to"),
         ({"repetitions": 0}, "--repetitions must be from 1 to"),
         ({"peers": True, "growth": True}, "one at a time"),
     ):
@@ -109,6 +124,8 @@ def test_a_peer_that_fails_keeps_its_figures(tmp_path):
     rows, problem = peer_table.peer_rows("pgx", QUICK, tmp_path)
     assert rows == [a_row(who="pgx 1")]
     assert problem == "pgx stopped after 1 figures: ImportError: no jax"
+    python.write_text("#!/bin/sh\necho '{not a figure'\n")
+    assert peer_table.peer_rows("pgx", QUICK, tmp_path)[1].startswith("pgx printed what is no figure: ")
 
 
 def test_every_kind_of_work_is_done_here():

@@ -99,10 +99,23 @@ def test_what_is_missing_is_named_and_the_rest_kept(run):
 
 
 def test_a_difference_from_the_cpu_is_a_failure(run):
-    found, status = run(check=printing(CHECK, {**CHECK, "wrong": ["step 3: masks of 2 games, first 0"]}, status=1))
+    found, status = run(check=printing(CHECK, {**CHECK, "wrong": ["step 3: masks of 2 games, first 0"]}, status=3))
     assert status == 1
     assert found["missing"] == []
     assert "1 forms differ.\n\n- samurai players=2, {'reward': 'shaped'}: step 3: masks of 2 games" in gpu_part(found)
+
+
+def test_what_comes_after_a_difference_is_not_hidden(run):
+    wrong = {**CHECK, "wrong": ["step 3: masks of 2 games, first 0"]}
+    found, status = run(check=printing(wrong, status=1, error="out of memory"))
+    assert (status, found["missing"]) == (1, ["check ended after 1 figures: out of memory"])
+
+
+def test_a_line_that_is_no_figure_is_named_and_the_rest_kept(run):
+    printed = (sys.executable, "-c", f"print('{{1: 2}}'); print({json.dumps(json.dumps(CHECK))})")
+    found, _ = run(check=printed)
+    assert len(found["checks"]) == 1
+    assert found["missing"] == ["check printed what is no figure: {1: 2}"]
 
 
 def test_figures_are_kept_as_they_come(run, monkeypatch):

@@ -1,6 +1,7 @@
 """Opponents that other projects' learners make: settings, time, state, and the policy that is kept."""
 
 import importlib
+import json
 from dataclasses import asdict, replace
 from importlib.util import find_spec
 from itertools import pairwise
@@ -83,6 +84,8 @@ def test_there_is_a_module_for_every_learner() -> None:
         outside.main(outside.Config("maskable_ppo", Path("nowhere"), trials=0))
     with pytest.raises(ValueError, match=r"Samurai Spirit is cooperative"):
         outside.main(outside.Config("cleanrl_ppo", Path("nowhere"), "samurai_spirit"))
+    with pytest.raises(ValueError, match=r"play games with default options, so not samurai .* edition=1998"):
+        outside.main(outside.Config("cleanrl_ppo", Path("nowhere"), "samurai edition=1998"))
     if not find_spec("ray"):
         with pytest.raises(ValueError, match=r"No module named 'ray'; make outside-rllib_ppo makes an environment"):
             outside.main(outside.Config("rllib_ppo", Path("nowhere")))
@@ -132,10 +135,19 @@ def test_a_run_that_was_stopped_goes_on_only_with_what_it_was_asked(tmp_path, mo
     for _ in range(2):
         with pytest.raises(Stopped):
             outside.main(config)
-    for changed in (replace(config, game="samurai players=2 edition=1998"), replace(config, trial_seconds=1.0)):
+    for changed in (replace(config, game="samurai players=3"), replace(config, trial_seconds=1.0)):
         with pytest.raises(ValueError, match=r"asked\.json is of another learner, game, time or settings"):
             outside.main(changed)
     assert (tmp_path / "trial-0" / "state.pt").read_bytes() == b"half done"
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match=r"state\.pt is damaged: "):
+        outside.main(config)
+    with pytest.raises(ValueError, match=r"state\.pt is damaged: "):
+        trials.read_state(tmp_path / "trial-0" / "state.pt")
+    result = json.loads((tmp_path / "trial-0" / "asked.json").read_text())
+    (tmp_path / "trial-0" / "result.json").write_text(json.dumps(result))
+    with pytest.raises(ValueError, match=r"result\.json is damaged: it lacks what the run came to"):
+        outside.main(config)
 
 
 @pytest.mark.parametrize("learner", ["maskable_ppo", "cleanrl_ppo"])

@@ -1,6 +1,7 @@
 """Distilling rollouts: repeatable, resumes where it stopped, better than the heuristic policy."""
 
 import json
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import torch
 from rich.console import Console
 
 from agents.networks.network_files import load_network
-from experiments.common.array_files import save_arrays
+from experiments.common.array_files import load_arrays, save_arrays
 from experiments.common.gathered_positions import is_there, part_file, stamp
 from experiments.distill_rollouts import (
     Config,
@@ -107,6 +108,17 @@ def test_impossible_settings(tmp_path):
         train(small(tmp_path, heuristic_prior=True, action_width=8), QUIET)
     with pytest.raises(ValueError, match="--action-width needs --heuristic-prior"):
         train(small(tmp_path, game="samurai_card", action_width=8), QUIET)
+
+
+def test_an_error_of_a_decompressor_names_the_file(tmp_path):
+    save_arrays(tmp_path / "file.npz", {"a": np.zeros(3, "f4")})
+    data = (tmp_path / "file.npz").read_bytes()
+    for place in [place for place in range(len(data)) if data[place : place + 2] in (b"\x08\x00", b"\x00\x00")]:
+        (tmp_path / "file.npz").write_bytes(data[:place] + b"\x0c" + data[place + 1 :])
+        with suppress(ValueError):  # nothing else
+            load_arrays(tmp_path / "file.npz", {"a": ("<f4", 1)})
+    with pytest.raises(FileNotFoundError):
+        load_arrays(tmp_path / "none.npz", {"a": ("<f4", 1)})
 
 
 def test_positions_of_other_settings_or_damaged_ones_are_refused(tmp_path):
