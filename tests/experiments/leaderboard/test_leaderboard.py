@@ -187,7 +187,7 @@ def test_all_tables_of_a_game_are_rated_together():
     for _ in met:
         known = known.union(*(agents for agents in met.values() if agents & known))
     alone = {name for name, agents in met.items() if not agents <= known}
-    assert alone == {"duel-4", "duel-tenth-4", "past-4", "past-card-2", "duel-card-2"}
+    assert alone == {"duel-4", "duel-tenth-4", "past-4", "duel-card-2"}
 
 
 def test_the_leaderboard_follows_the_results():
