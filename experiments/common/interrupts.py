@@ -20,8 +20,6 @@ def be_quiet_while_imported() -> None:
 class Interrupt:
     """While this context lasts, Ctrl-C only sets `asked`; a second Ctrl-C stops at once.
 
-    Where it is ignored, as by a job in the background of a script, it stays so.
-
     It may be entered again while it lasts: a program of several parts then stops as a whole.
 
     Attributes:
@@ -34,9 +32,7 @@ class Interrupt:
 
     def __enter__(self) -> "Interrupt":
         if self._depth == 0:
-            self._before = signal.getsignal(signal.SIGINT)
-            if self._before is not signal.SIG_IGN:
-                signal.signal(signal.SIGINT, self._note)
+            self._before = signal.signal(signal.SIGINT, self._note)
         self._depth += 1
         return self
 

@@ -27,7 +27,8 @@ class Store:
     def __init__(self, path: Path) -> None:
         self._lock = Lock()
         self._connection = sqlite3.connect(path, timeout=1, isolation_level=None, check_same_thread=False)
-        there = {name for (name,) in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        names = self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        there = {name for (name,) in names if not name.startswith("sqlite_")}  # those are SQLite's own
         if there and there != set(COLUMNS):
             raise sqlite3.DatabaseError("it is another program's file")
         for name in there:
