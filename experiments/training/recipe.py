@@ -36,12 +36,15 @@ class Network(msgspec.Struct, forbid_unknown_fields=True):
         game: the game that is played.
         deals: number of deals, or of games of each in a cooperative game.
         agent: spec of the agent that plays with the network's `{file}`.
+        others: agents that both files play against, too: a network that beats another may be the weaker one
+            against third ones.
     """
 
     run: str
     game: str
     deals: int
     agent: str = "ppo:{file}"
+    others: list[str] = []
 
 
 class Recipes(msgspec.Struct, forbid_unknown_fields=True):
@@ -111,8 +114,9 @@ def commands(recipes: Recipes, network: str, output: Path) -> list[list[str]]:
 
 
 def comparison(network: str, recipe: Network, file: Path) -> list[str]:
-    """The command in which a file plays against the kept one."""
+    """The command in which a file plays against the kept one, and both against others."""
     agents = [recipe.agent.replace("{file}", str(each)) for each in (file, f"weights/{network}.safetensors")]
+    agents += recipe.others
     match = ["--game", *recipe.game.split(), "--agents", *agents]
     if parse_variant(recipe.game).game.cooperative:
         return ["cooperative", *match, "--games", str(recipe.deals)]

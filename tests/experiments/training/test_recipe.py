@@ -28,7 +28,7 @@ SETTINGS = {
 }
 SHORT = Recipes(
     {"a": "train_ppo --hidden 8", "b": "train_ppo --init-from {a} --expert ppo:{a}", "c": "train_ppo --init-from {c}"},
-    {"two": Network("b", "samurai players=2", 9), "circle": Network("c", "samurai players=2", 9)},
+    {"two": Network("b", "samurai players=2", 9, others=["greedy"]), "circle": Network("c", "samurai players=2", 9)},
 )
 
 
@@ -103,7 +103,7 @@ def test_it_runs_the_commands_and_resumes(tmp_path, monkeypatch, capsys):
         "experiments.tournament",
     ]
     assert ran[1][1:] == ["--init-from", f"{tmp_path}/a", "--expert", f"ppo:{tmp_path}/a", "--run", f"{tmp_path}/b"]
-    agents = [f"ppo:{tmp_path}/two.safetensors", "ppo:weights/two.safetensors"]
+    agents = [f"ppo:{tmp_path}/two.safetensors", "ppo:weights/two.safetensors", "greedy"]
     match = ["--game", "samurai", "players=2", "--agents", *agents, "--deals", "9", "--first-deal", "300000"]
     assert ran[3][1:] == [*match, "--no-mirror", "--output", f"{tmp_path}/two-compared"]
     (tmp_path / "a").mkdir()
