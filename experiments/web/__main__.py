@@ -6,6 +6,7 @@ Opens the page in a browser. Tables are kept in a file, so that the server can b
 each of them.
 """
 
+import ipaddress
 import os
 import socket
 import sqlite3
@@ -17,16 +18,17 @@ from typing import Annotated
 
 from rich.console import Console
 
-from agents.registry import AGENTS
+from agents.registry import make_agent
 from agents.settings import Range
 from agents.spec import parse_agent_spec
 from experiments.common.cli import run_program
 from experiments.common.ranges import check_ranges
+from samurai_env import find_game, game_names
 from samurai_env.core.texts import shown
 
 CONNECTIONS = 8000  # at once, as far as the system lets a process have; more are answered 503
 FILES = 200  # that the server has open besides
-LOCAL = ("127.0.0.1", "localhost")
+LOCAL = ("127.0.0.1", "localhost", "[::1]")  # names of this machine in requests
 
 
 @dataclass
@@ -80,8 +82,8 @@ def main(config: Config, console: Console | None = None) -> None:
     except sqlite3.Error as error:
         reason = "another server uses it; --store names another file" if "locked" in str(error) else error
         raise ValueError(f"--store {shown(str(config.store), 120)} cannot keep tables: {reason}") from None
-    hosts = LOCAL if config.host in LOCAL else ("*",)
-    app = make_app(Settings(config.agents, config.store, config.processes, config.folders, hosts))
+    names = host_names(config.host)
+    app = make_app(Settings(config.agents, config.store, config.processes, config.folders, names))
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(config.host, config.host)
     address = f"http://{f'[{host}]' if ':' in host else host}:{config.port}/"
     console.print(f"{address}   (Ctrl-C ends)", highlight=False)
@@ -115,6 +117,15 @@ def connections() -> int:
     return CONNECTIONS if soft < 0 else max(1, min(CONNECTIONS, soft - FILES))
 
 
+def host_names(host: str) -> tuple[str, ...]:
+    """Names under which a server on an address answers; all of them if others than this machine reach it."""
+    try:
+        local = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        local = host == "localhost"
+    return (*LOCAL, host) if local else ("*",)
+
+
 def check_address(host: str, port: int) -> None:
     """Refuse an address where the server cannot listen, before it announces one.
 
@@ -130,16 +141,28 @@ def check_address(host: str, port: int) -> None:
 
 
 def check_agent(spec: str) -> None:
-    """Refuse a spec that names no agent, or one that cheats; other settings are looked at when it is to play.
+    """Refuse a spec of an agent that plays none of the games, or of one that cheats.
+
+    Agents of other modules and programs begin only when they are to play.
 
     Raises:
-        ValueError: says which agents there are, or that this one cheats.
+        FileNotFoundError: the spec names a file that does not exist.
+        ValueError: says what is wrong with it.
     """
     parsed = parse_agent_spec(spec)
-    if not parsed.is_external and parsed.name not in AGENTS:
-        raise ValueError(f"there is no agent {shown(spec)}; the agents are {', '.join(AGENTS)}, or module.Name")
     if parsed.cheats:  # its hints would tell a seat what the seat may not know
         raise ValueError(f"{shown(spec)} sees hidden cards: leave out cheating=1")
+    if parsed.is_external or parsed.name == "exec":
+        return
+    refused: list[Exception] = []
+    for game in map(find_game, game_names()):
+        for players in game.players:
+            try:
+                make_agent(spec, game.variant(players))
+                return
+            except (OSError, ValueError) as error:
+                refused.append(error)
+    raise refused[0]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import socket
 import sqlite3
@@ -548,6 +549,32 @@ def test_an_agent_that_cheats_is_not_offered():
     check_agent("mcts:100,cheating=0")
     with pytest.raises(ValueError, match="sees hidden cards: leave out cheating=1"):
         check_agent("mcts:100,cheating=1")
+
+
+def test_an_agent_that_plays_no_game_is_refused_before_the_server_starts():
+    from experiments.web.__main__ import check_agent
+
+    check_agent("lookahead")  # plays one of the games
+    check_agent("best:1s")
+    check_agent("exec:python engine.py")  # begins when it is to play
+    for spec, error in (
+        ("mcts:abc", "mcts takes a number of simulations, as in mcts:1000, not 'abc'"),
+        ("mcts:100,c_pust=1", "mcts has no setting 'c_pust' .did you mean 'c_puct'"),
+        ("gredy", "there is no agent 'gredy'"),
+        ("best:soon", "best takes a time in seconds"),
+    ):
+        with pytest.raises(ValueError, match=error):
+            check_agent(spec)
+    with pytest.raises(FileNotFoundError, match=re.escape("nobody.safetensors")):
+        check_agent("ppo:weights/nobody.safetensors")
+
+
+def test_only_names_of_this_machine_are_answered_unless_others_are_let_in():
+    from experiments.web.__main__ import host_names
+
+    assert host_names("127.0.0.1")[:3] == host_names("localhost")[:3] == ("127.0.0.1", "localhost", "[::1]")
+    assert "*" not in host_names("::1") + host_names("127.0.0.2")
+    assert host_names("0.0.0.0") == host_names("::") == host_names("192.0.2.7") == host_names("table.test") == ("*",)
 
 
 def test_an_address_in_use_is_said_before_one_is_announced():
