@@ -31,6 +31,7 @@ from samurai_env.files.atomic_write import write_atomically
 
 MILLISECONDS = (100, 300, 1000)  # of a task
 WORKERS = (1, 2)
+START_SECONDS = 120  # in which all workers have to begin
 IN_FLIGHT, LOOKS = 1500, 20  # tasks, and how often they are looked at
 SIZES = (1, 2, 10, 100, 1000)  # workers of the model
 
@@ -76,13 +77,19 @@ def wait(seconds: float) -> int:
 
 
 def hand_out(workers: WorkerSettings, seconds: float, tasks: int) -> tuple[float, float]:
-    """Seconds and the program's processor seconds for each of some tasks, once all workers work."""
-    seen, done, begun = set(), 0, (0.0, 0.0)
+    """Seconds and the program's processor seconds for each of some tasks, once all workers work.
+
+    Raises:
+        ValueError: some of the workers do not begin, as on a machine with fewer cores than Ray was told.
+    """
+    seen, done, begun, start = set(), 0, (0.0, 0.0), time.perf_counter()
     with closing(results(wait, repeat(seconds), workers, lambda: False)) as coming:
         for _, worker in coming:
             seen.add(worker)
             done += len(seen) >= workers.processes
             now = time.perf_counter(), time.process_time()
+            if not done and now[0] - start > START_SECONDS:
+                raise ValueError(f"after {START_SECONDS} s {len(seen)} of {workers.processes} workers have begun")
             if done == 1:
                 begun = now
             if done > tasks:

@@ -64,7 +64,7 @@ def find_move(record: GameRecord, number: int) -> tuple[Position, list[int]]:
 
 
 def check_flags(config: Config, record: GameRecord) -> None:
-    """Refuse a seat that the game does not have, flags without effect, and an output that is the record itself.
+    """Refuse a seat that the game does not have, flags without effect, and an output that is the record or another.
 
     Raises:
         ValueError: names it.
@@ -76,6 +76,8 @@ def check_flags(config: Config, record: GameRecord) -> None:
         raise ValueError(f"no effect of {flags} on --html and --gif, which show everything")
     if any(path.resolve() == config.file.resolve() for path in written):
         raise ValueError(f"{config.file} is the record itself: give --html or --gif another file")
+    if len(written) > 1 and written[0].resolve() == written[1].resolve():
+        raise ValueError(f"--html and --gif both name {written[0]}: give one of them another file")
     if config.seat is not None and not 0 <= config.seat < record.variant.num_players:
         raise ValueError(f"--seat must be a number from 0 to {record.variant.num_players - 1}, not {config.seat}")
 

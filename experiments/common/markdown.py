@@ -57,13 +57,17 @@ def refresh(pages: Mapping[str, Mapping[str, str]], write: bool) -> list[str]:
 
     Returns:
         The paths of the pages that were out of date.
+
+    Raises:
+        ValueError: a page lacks the marks of a part; no page is written.
     """
-    stale = []
+    stale = {}
     for path, parts in pages.items():
         before = (ROOT / path).read_text(encoding="utf-8")
         after = fill(before, parts)
         if after != before:
-            stale.append(path)
-            if write:
-                write_atomically(ROOT / path, after)
-    return stale
+            stale[path] = after
+    if write:  # all or, if one lacks its marks, none
+        for path, after in stale.items():
+            write_atomically(ROOT / path, after)
+    return list(stale)

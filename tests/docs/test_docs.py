@@ -152,6 +152,11 @@ def test_stale_pages_are_found_and_written(tmp_path: Path, monkeypatch: pytest.M
     assert refresh(wanted, write=False) == ["page.md"]
     assert refresh(wanted, write=True) == ["page.md"]
     assert refresh(wanted, write=False) == []
+    (tmp_path / "bare.md").write_text("no marks", encoding="utf-8")
+    before = (tmp_path / "page.md").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="0 pairs of marks"):
+        refresh({"page.md": {"x": "other"}, "bare.md": {"x": "text"}}, write=True)
+    assert (tmp_path / "page.md").read_text(encoding="utf-8") == before  # all pages or none
 
 
 def test_results_become_tables(tmp_path: Path) -> None:
