@@ -29,7 +29,7 @@ from experiments.common.cli import GameSpec, make_folder, progress_bar, run_prog
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
 from experiments.common.provenance import add_new, as_list, commit, cpu_name
-from experiments.common.ranges import Seed, check_ranges
+from experiments.common.ranges import Seed, check_fits, check_ranges
 from experiments.common.tasks import WorkerSettings, results_in_order
 from experiments.evaluation.matches import Z95, Timed, warm_agent
 from experiments.evaluation.matchups import Natural, Seconds
@@ -270,6 +270,7 @@ def measure(config: Config, console: Console) -> ActionGaps:
         raise ValueError("--agents names nobody: give at least one agent, such as greedy")
     for spec in (config.base, *agents):
         make_agent(spec, variant)
+    check_fits("positions", config.positions, 50 * (1 + len(agents)))
     gaps = ActionGaps(config, variant)
     for spec in (config.base, *agents):
         check_file_hash(spec, gaps.networks, gaps.path)

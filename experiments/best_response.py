@@ -11,7 +11,7 @@ keeps a learning curve: what more decisions bring. The same command resumes.
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from rich.console import Console
@@ -27,7 +27,7 @@ from experiments.common.cli import GameSpec, command_line, make_folder, run_prog
 from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
 from experiments.common.provenance import add_new, as_list, commit, cpu_name
-from experiments.common.ranges import Count, check_ranges
+from experiments.common.ranges import Count, check_fits, check_ranges
 from experiments.evaluation.best_responses import KeptShares
 from experiments.evaluation.matches import Estimate, estimate, one_against_others
 from experiments.train_ppo import train
@@ -94,6 +94,28 @@ def network_of(target: str) -> Path | None:
     return Path(spec.argument) if spec.name == "ppo" else None
 
 
+def with_form(config: Config) -> Config:
+    """Enter the form of the network from which exploiters start, if the target is one.
+
+    Raises:
+        ValueError: another form was asked for.
+    """
+    start = network_of(config.target)
+    if start is None:
+        return config
+    form = load_network(start).config
+    forms: dict[str, Any] = {
+        "graph_width": form.graph_width,
+        "hidden": tuple(form.hidden),
+        "heuristic_prior": form.heuristic_prior,
+    }
+    for name, value in forms.items():
+        if getattr(config, name) not in (value, getattr(Config, name)):
+            flag = name.replace("_", "-")
+            raise ValueError(f"--{flag} is for a target that is no network; exploiters of {start} have its {name}")
+    return replace(config, **forms)
+
+
 def training(config: Config, seed: int) -> Training:
     """The settings of the exploiter with this seed."""
     run = config.output / f"seed-{seed}"
@@ -122,8 +144,7 @@ def training(config: Config, seed: int) -> Training:
                 f"name with --game what that was trained for: {form.variant}"
             )
         settings.init_from = start
-        settings.encoding, settings.hidden, settings.heuristic_prior = form.encoding, form.hidden, form.heuristic_prior
-        for name in ("entity_width", "action_width", "spatial_width", "graph_width", "tuned_prior"):
+        for name in ("encoding", "entity_width", "action_width", "spatial_width", "tuned_prior"):
             setattr(settings, name, getattr(form, name))
     return settings
 
@@ -181,7 +202,11 @@ class Shares:
         kept = {
             "settings": self.settings,
             "networks": self.networks,
-            "shares": self.by_exploiter,
+            # most are 0 or 1, which need half the room as integers
+            "shares": {
+                name: [[int(share) if share == int(share) else share for share in row] for row in rows]
+                for name, rows in self.by_exploiter.items()
+            },
             "commit": self.commits,
             "machine": self.machines,
             "command": self.command,
@@ -215,6 +240,8 @@ def search(config: Config, console: Console, interrupt: Interrupt) -> Shares:
         raise ValueError("nobody exploits: give --seeds or --agents")
     for spec in (config.target, *config.agents):
         make_agent(spec, variant)
+    config = with_form(config)
+    check_fits("deals", config.deals, (config.seeds + len(config.agents)) * (22 * variant.num_players + 4))
     shares = Shares(config, variant)
     for spec in (config.target, *config.agents):
         check_file_hash(spec, shares.networks, shares.path)

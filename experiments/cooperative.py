@@ -27,7 +27,7 @@ from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
 from experiments.common.periodic_save import PeriodicSave
 from experiments.common.provenance import commit, machine
-from experiments.common.ranges import Count, check_ranges
+from experiments.common.ranges import Count, check_fits, check_ranges
 from experiments.common.tasks import WorkerSettings, results
 from experiments.evaluation.cooperative_results import CooperativeResults, Played
 from experiments.evaluation.matches import MATCH_SEED, Timed, warm_agent
@@ -102,6 +102,7 @@ def play(config: Config, console: Console, interrupt: Interrupt | None = None) -
             if (stands_for := named(spec, variant)) != spec:
                 raise ValueError(f"what {spec} stands for changes with the leaderboard: name it, here {stands_for}")
             make_agent(spec, variant)  # fail before anything is played
+    check_fits("games", config.games, 16 * len(config.agents) * len(settings))
     make_folder(config.output)
     wins = CooperativeResults(config.output / "wins.json")
     for spec in config.agents:

@@ -7,7 +7,7 @@ A cell is the name of a table, the agent of the row, and the agent of the column
 of a free-for-all the agents of all seats, whose games alone are played again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from rich.console import Console
 
 from experiments import cooperative, tournament
 from experiments.common.cli import run_program
+from experiments.common.file_hashes import file_hash
 from experiments.common.interrupts import Interrupt
 from experiments.common.provenance import RESULTS, commit
 from experiments.common.ranges import check_ranges
@@ -76,7 +77,13 @@ def rated(config: Config, ladder: Ladder, console: Console, folder: Path, interr
     what = f"{lineup[0]} against {', '.join(lineup[1:])}, {len(before)} deals"
     said = [f"table: {_shares(lineup, before, rule)}"]
     said.append(f"again: {_shares(lineup, now, rule)}, {same} deals with the same results")
-    return "\n".join([what, *said])
+    return other_files(lineup, kept.networks) + "\n".join([what, *said])
+
+
+def other_files(specs: Iterable[str], known: Mapping[str, str]) -> str:
+    """Say which agents have another network or code than when the table was played; nothing if none has."""
+    changed = [spec for spec in dict.fromkeys(specs) if spec in known and file_hash(spec) != known[spec]]
+    return f"not the same agents: the files of {', '.join(changed)} have changed since\n" if changed else ""
 
 
 def refuse_other_code(config: Config, commits: Sequence[str]) -> None:
@@ -117,7 +124,8 @@ def counted(config: Config, ladder: Ladder, console: Console, folder: Path, inte
     interrupt.end()
     now = wins.rate(config.agent, variant)
     ways = ", ".join(f"{way.replace('_', ' ')} {count}" for way, count in wins.ways(config.agent, variant.spec).items())
-    return f"{config.agent}, {variant.spec}, {before[1]} games\ntable: {before[0]}\nagain: {now and now[0]}; {ways}"
+    what = f"{config.agent}, {variant.spec}, {before[1]} games\ntable: {before[0]}\nagain: {now and now[0]}; {ways}"
+    return other_files([config.agent], kept.networks) + what
 
 
 def main(config: Config, console: Console | None = None, folder: Path = RESULTS) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from rich.console import Console
 from rich.markdown import Markdown
 
@@ -26,7 +26,7 @@ from experiments import tournament
 from experiments.common import markdown as pages
 from experiments.common.cli import GameSpec, make_folder, run_program
 from experiments.common.interrupts import Interrupt
-from experiments.common.provenance import commit, cpu_name
+from experiments.common.provenance import cpu_name
 from experiments.common.ranges import Count, check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.evaluation.matches import estimate
@@ -63,11 +63,12 @@ class Config(WorkerSettings):
 
 
 class KeptSpecs(Struct):
-    """The form of specs.json: what it was measured for, and the specs by those with SIMULATIONS still open."""
+    """The form of specs.json: what it was measured for and on, and the specs by those with SIMULATIONS still open."""
 
     variant: str
     milliseconds: float
     specs: dict[str, str]
+    machine: str = ""  # not noted in older files
 
 
 def positions(variant: Variant) -> np.ndarray:
@@ -115,7 +116,7 @@ def specs(config: Config, variant: Variant, console: Console) -> dict[str, str]:
         ValueError: specs.json is damaged or was measured for another game or time.
     """
     file = config.output / "specs.json"
-    measured_for = {"variant": variant.spec, "milliseconds": config.milliseconds}
+    machine = cpu_name()
     found: dict[str, str] = {}  # by spec, SIMULATIONS open
     if file.exists():
         kept = read_json(file, KeptSpecs)
@@ -124,32 +125,41 @@ def specs(config: Config, variant: Variant, console: Console) -> dict[str, str]:
             held = f"{shown(kept.variant, 120)} and {kept.milliseconds:g} ms"
             asked = f"{shown(variant.spec, 120)} and {config.milliseconds:g} ms"
             raise ValueError(f"{file} was measured for {held}, not {asked}; choose another --output")
+        if kept.machine and kept.machine != machine:
+            raise ValueError(
+                f"{file} was measured on another machine, {shown(kept.machine, 80)}, not on "
+                f"{shown(machine, 80)}, where equal times are other numbers of simulations; choose another --output"
+            )
     names = wanted(config, variant)
     for name, spec in names.items():
         if spec not in found:
             found[spec] = spec.replace("SIMULATIONS", str(simulations_in(spec, variant, config.milliseconds / 1000)))
             console.print(f"measured: {found[spec]}, {name}")
-            text = json.dumps({**measured_for, "specs": found}, indent=1) + "\n"
-            write_atomically(file, text)
+            now = KeptSpecs(variant.spec, config.milliseconds, found, machine)
+            write_atomically(file, json.dumps(to_builtins(now), indent=1) + "\n")
     return {name: found[spec] for name, spec in names.items()}
+
+
+def met(results: Results, spec: str, opponent: str, deals: int) -> tuple[np.ndarray, float, int] | None:
+    """What a variant won from an opponent, its seconds of thought and its decisions; None if they have not met."""
+    if found := results.matchups.get((spec, opponent)):
+        shares, own = found.shares(deals), 0
+    elif parse_variant(results.variant).num_players == 2 and (found := results.matchups.get((opponent, spec))):
+        shares, own = 1.0 - found.shares(deals), 1  # a pair meets once, whoever is named first
+    else:
+        return None
+    return (shares, found.seconds[own], found.decisions[own]) if len(shares) else None
 
 
 def table(config: Config, names: dict[str, str], results: Results) -> str:
     """The Markdown table of a comparison."""
     rows = []
     for name, spec in names.items():
-        met = {
-            opponent: results.matchups[spec, opponent]
-            for opponent in config.opponents
-            if (spec, opponent) in results.matchups and len(results.matchups[spec, opponent].shares(config.deals))
-        }
-        seconds = sum(matchup.seconds[0] for matchup in met.values())
-        decisions = sum(matchup.decisions[0] for matchup in met.values())
-        shares = [
-            str(estimate(met[opponent].shares(config.deals))).strip() if opponent in met else ""
-            for opponent in config.opponents
-        ]
-        rows.append((name, f"`{spec}`", f"{1000 * seconds / max(1, decisions):.1f}", *shares))
+        cells = [met(results, spec, opponent, config.deals) for opponent in config.opponents]
+        seconds = sum(cell[1] for cell in cells if cell)
+        decisions = sum(cell[2] for cell in cells if cell)
+        shares = [str(estimate(cell[0])).strip() if cell else "" for cell in cells]
+        rows.append((name, f"`{spec}`", f"{1000 * seconds / decisions:.1f}" if decisions else "", *shares))
     head = ("search", "spec", "ms a decision", *(f"against `{opponent}`" for opponent in config.opponents))
     return pages.table(head, rows)
 
@@ -178,9 +188,12 @@ def main(config: Config) -> None:
     interrupt = Interrupt()
     results = tournament.play(config.given_to(matches), console, interrupt, pairs)
     text = table(config, names, results)
-    deals = span([len(found.shares(config.deals)) for pair in pairs if (found := results.matchups.get(pair))])
+    played = [found for pair in pairs if (found := results.matchups.get(pair) or results.matchups.get(pair[::-1]))]
+    deals = span([len(found.shares(config.deals)) for found in played])
+    machines = ", ".join(dict.fromkeys(machine for found in played for machine in found.machines))
+    commits = ", ".join(dict.fromkeys(commit for found in played for commit in found.commits))
     head = f"{variant.spec}; {config.milliseconds:g} ms a decision asked for; {deals} deals, each from every seat; "
-    head += f"{cpu_name()}, commit {commit()}"
+    head += f"{machines or cpu_name()}, commit {commits}"
     write_atomically(config.output / "table.md", f"{head}\n\n{text}\n")
     console.print(Markdown(text))
     console.print(f"specs, results and table are in {config.output}")

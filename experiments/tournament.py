@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from io import StringIO
 from itertools import combinations, product
-from math import factorial
 from pathlib import Path
 from typing import Annotated
 
@@ -34,7 +33,7 @@ from experiments.common.file_hashes import check_file_hash
 from experiments.common.interrupts import Interrupt
 from experiments.common.periodic_save import PeriodicSave
 from experiments.common.provenance import commit, machine
-from experiments.common.ranges import Count, Seed, check_ranges
+from experiments.common.ranges import Count, Seed, check_fits, check_ranges
 from experiments.common.tasks import WorkerSettings
 from experiments.common.tasks import results as results_of
 from experiments.evaluation.matches import Timed, free_for_all, one_against_others, warm_agent
@@ -44,7 +43,6 @@ from experiments.evaluation.stopping import StopRule
 from samurai_env import parse_variant
 from samurai_env.core.game import Variant
 from samurai_env.files.atomic_write import write_atomically
-from samurai_env.files.json_reader import LARGEST
 
 # Spec of the variant, line-up, first deal of the tournament, of the task (from there), number of deals.
 Task = tuple[str, Lineup, int, int, int]
@@ -165,15 +163,11 @@ def prepare(config: Config) -> Results:
 def _check_deals(config: Config, variant: Variant) -> None:
     """Refuse more deals than the file of results may hold, before they are played."""
     players = variant.num_players
-    numbers = players * factorial(players) if config.free_for_all else players  # of a deal
+    numbers = players**2 if config.free_for_all else players  # of a deal
     digits = 6 if players == 2 else 20  # of a number: a third has all
     matchups = max(1, len(lineups_to_meet(config, players)))
-    most = LARGEST // (matchups * numbers * digits)
-    if config.deals > most:
-        raise ValueError(
-            f"--deals may be {most:,} for {matchups} matchups, not {config.deals:,}: more do not fit into one file; "
-            "play others with --first-deal into another --output"
-        )
+    instead = "play others with --first-deal into another --output"
+    check_fits("deals", config.deals, matchups * numbers * digits, instead)
 
 
 def _check_free_for_all(config: Config, variant: Variant) -> None:

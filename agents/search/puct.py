@@ -469,6 +469,18 @@ class PUCTAgent:
         return self._find(states, keys, choose_only=True).actions
 
 
+def read_config(spec: AgentSpec) -> PUCTConfig:
+    """The settings of a spec.
+
+    Raises:
+        ValueError: no number, an unknown or impossible setting, or one without effect.
+    """
+    config = read_settings(spec, PUCTConfig)
+    if "rollout_depth" in spec.settings and not config.rollout_weight:
+        raise ValueError("rollout_depth has no effect here: it needs a rollout_weight above 0")
+    return config
+
+
 def make(variant: Variant, spec: AgentSpec) -> PUCTAgent:
     """Make the agent of `puct:SIMULATIONS,net=PATH`, such as `puct:200,net=runs/first,c_puct=4`.
 
@@ -476,9 +488,7 @@ def make(variant: Variant, spec: AgentSpec) -> PUCTAgent:
         ValueError: no path, no number, an unknown or impossible setting, or a device that is not there.
         FileNotFoundError: there is no such network.
     """
-    config = read_settings(spec, PUCTConfig)
-    if "rollout_depth" in spec.settings and not config.rollout_weight:
-        raise ValueError("rollout_depth has no effect here: it needs a rollout_weight above 0")
+    config = read_config(spec)
     if not config.net:
         raise ValueError("puct needs the path of a network, as in puct:200,net=runs/first")
     return PUCTAgent(variant, load_player(Path(config.net), variant, config.device), config)

@@ -8,14 +8,20 @@ from pathlib import Path
 from agents.networks.paths import weights_file
 from agents.spec import parse_agent_spec
 
+FILES = ("net", "belief", "value")  # settings of agents that are files
+
 
 def files_of(spec: str) -> list[Path]:
     """The files that a spec names: a network's weights, the source of an external agent, or the words of a command."""
     parsed = parse_agent_spec(spec)
-    files = []
-    words = shlex.split(parsed.argument) if parsed.name == "exec" else parsed.argument.split(":")
-    for part in (*words, *parsed.settings.values()):
-        files.append(weights_file(Path(part)) if part else Path(part))
+    if parsed.name == "exec":
+        words = [*shlex.split(parsed.argument), *parsed.settings.values()]
+    elif parsed.is_external:
+        words = [*parsed.argument.split(":"), *parsed.settings.values()]
+    else:  # numbers of other settings are no files, even if one is there of that name
+        words = [parsed.argument] if parsed.name == "ppo" else []
+        words += [value for key, value in parsed.settings.items() if key in FILES]
+    files = [weights_file(Path(word)) for word in words if word]
     if parsed.is_external:
         module = importlib.util.find_spec(parsed.name.rpartition(".")[0])
         if module and module.origin:

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from agents.settings import Range, field_types, number_text
 from agents.settings import Share as Share
+from samurai_env.files.json_reader import LARGEST
 
 Count = Annotated[int, Range(1, 10**7)]
 Processes = Annotated[int, Range(1, 1024)]
@@ -32,3 +33,20 @@ def check_ranges(config: Any) -> None:
         for each in value if isinstance(value, tuple) else (value,):
             if allowed is not None and each is not None and each not in allowed:
                 raise ValueError(f"{flag(name)} must be {allowed}, not {number_text(each)}")
+
+
+def check_fits(name: str, count: int, bytes_each: int, instead: str = "") -> None:
+    """Refuse more deals, games or positions than a file of results may hold, before they are played.
+
+    Args:
+        name: of the setting that says how many.
+        count: how many.
+        bytes_each: that each needs in the file, at most.
+        instead: what to do instead, for the error.
+
+    Raises:
+        ValueError: names the flag and how many the file may hold.
+    """
+    if count > (most := LARGEST // bytes_each):
+        hint = f"; {instead}" if instead else ""
+        raise ValueError(f"{flag(name)} may be {most:,} here, not {count:,}: more do not fit into one file{hint}")

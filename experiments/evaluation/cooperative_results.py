@@ -131,7 +131,7 @@ class CooperativeResults:
                     "variant": variant,
                     "commits": self.commits[agent, variant],
                     "machines": self.machines[agent, variant],
-                    "chunks": {str(first): chunks[first] for first in sorted(chunks)},
+                    "chunks": {str(first): [_short(value) for value in chunks[first]] for first in sorted(chunks)},
                     **self._more(agent, variant),
                 }
                 for (agent, variant), chunks in self.returns.items()
@@ -168,3 +168,8 @@ class CooperativeResults:
         mean = float(np.mean(games))
         low, high = wilson(mean, len(games))
         return Estimate(mean, max(0.0, low), min(1.0, high)), len(games)
+
+
+def _short(value: float) -> float:
+    """A return for the file: as an integer, if it is one, it needs half the room."""
+    return int(value) if value == int(value) else value

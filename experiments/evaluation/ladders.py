@@ -111,7 +111,10 @@ def _ladder(path: Path, entry: Any) -> Ladder:
 
 
 def rule_of(ladder: Ladder) -> StopRule:
-    """When its matchups end, as far as intervals have to know of it."""
+    """When its matchups end, as far as intervals have to know of it.
+
+    Where `width` ends them, all deals that were played count, also those that workers were at when it was reached.
+    """
     return StopRule.of_table(ladder.winner, ladder.above, ladder.free_for_all)
 
 

@@ -15,7 +15,7 @@ from experiments.evaluation import best_responses
 from experiments.evaluation.alpha_rank import shortest_cycle
 from experiments.evaluation.cooperative_results import CooperativeResults
 from experiments.evaluation.ladders import LIST, Ladder, read_ladders, results_of, rule_of
-from experiments.evaluation.matchups import Lineup, Matchup, Results
+from experiments.evaluation.matchups import Lineup, Results
 from experiments.evaluation.standings import ANCHOR, Standings, duration, rating_text
 from experiments.leaderboard.best_agents import best
 from experiments.leaderboard.by_time import by_time
@@ -142,7 +142,8 @@ def stop_note(ladder: Ladder, results: Results, standing: Standings) -> str:
         known = "A free-for-all ends once one agent is known to win more than each other one"
         matchups = [found for lineup, found in results.matchups.items() if set(lineup) == set(standing.agents)]
     else:
-        matchups = [results.matchups.get(pair, Matchup()) for pair in standing.shares if pair[0] != pair[1]]
+        pairs = [pair for pair in standing.shares if pair[0] != pair[1]]
+        matchups = [results.matchups[pair] for pair in pairs if pair in results.matchups]  # of two players one way
     played = [matchup.shares() for matchup in matchups]
     going = sum(len(shares) > 0 and rule.after(shares) is None for shares in played)
     undecided = f"{going} {'are' if going > 1 else 'is'} still undecided" if going else "all are decided"

@@ -39,6 +39,11 @@ def check_evaluation(settings: EvaluationSettings, variant: Variant) -> None:
         if spec == PAST:
             raise ValueError(f"{PAST} is an opponent in training (--opponents), not in an evaluation")
         make_agent(spec, variant)
+    given = settings.eval_opponents != EvaluationSettings.eval_opponents
+    if settings.eval_every == 0 and (given or settings.eval_deals != EvaluationSettings.eval_deals):
+        raise ValueError("--eval-opponents and --eval-deals have no effect with --eval-every 0")
+    if variant.game.cooperative and given:
+        raise ValueError("--eval-opponents have no effect in a cooperative game, where the network plays in every seat")
 
 
 def evaluate(settings: EvaluationSettings, net: PolicyValueNet, variant: Variant) -> dict[str, float]:

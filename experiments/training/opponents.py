@@ -12,9 +12,9 @@ from agents.networks.network import PolicyValueNet, snapshot
 from agents.old_names import current_spec
 from agents.registry import make_agent
 from agents.search.mcts import MCTSAgent
-from agents.search.puct import PUCTAgent, PUCTConfig
+from agents.search.puct import PUCTAgent, PUCTConfig, read_config
 from agents.settings import Range
-from agents.spec import parse_agent_spec, read_settings
+from agents.spec import parse_agent_spec
 from experiments.common.ranges import Share
 from samurai_env.agent_api import Agent, decision_keys
 from samurai_env.core.game import Variant
@@ -78,7 +78,7 @@ def self_search(spec: str) -> PUCTConfig | None:
         return None
     if "device" in parsed.settings:
         raise ValueError(f"--expert {spec[:60]}: net=self is evaluated where --device says")
-    return read_settings(parsed, PUCTConfig)
+    return read_config(parsed)
 
 
 class Expert:

@@ -43,3 +43,12 @@ def test_nor_does_an_agent_from_elsewhere(tmp_path: Path, monkeypatch: pytest.Mo
         ValueError, match=r"results\.json holds results of another changing\.Agent:0\.5: its file has changed"
     ):
         check_file_hash("changing.Agent:0.5", known, tmp_path / "results.json")
+
+
+def test_numbers_of_a_spec_are_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("1", "10"):
+        Path(name).write_text("no part of an agent")
+    assert file_hash("mcts:10,c_puct=1") is None
+    (tmp_path / "1").rename("values")
+    assert file_hash("mcts:10,value=values") is not None

@@ -1,6 +1,7 @@
 """The file of `experiments.best_response`."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,25 @@ def test_a_file_of_other_settings_is_refused_with_their_names(tmp_path: Path) ->
     shares.path.write_text(json.dumps(kept))
     with pytest.raises(ValueError, match=r"with ent_coef 0\.5, graph_width not noted; choose another --output"):
         Shares(config, variant)
+
+
+def test_the_file_tells_the_form_of_the_exploiters(tmp_path: Path) -> None:
+    target = "ppo:weights/samurai-2-league.safetensors"
+    config = Config(target=target, seeds=0, agents=("random",), deals=1, output=tmp_path)
+    settings = search(config, Console(quiet=True), Interrupt()).settings
+    assert (settings["graph_width"], settings["hidden"], settings["heuristic_prior"]) == ("32", "(128,)", "False")
+    made = training(best_response.with_form(config), 1)
+    assert (made.graph_width, made.hidden, made.heuristic_prior) == (32, (128,), False)
+    for changes, flag in (({"graph_width": 16}, "graph-width"), ({"hidden": (64,)}, "hidden")):
+        with pytest.raises(ValueError, match=f"--{flag} is for a target that is no network; exploiters of .*have its"):
+            search(replace(config, **changes), Console(quiet=True), Interrupt())
+
+
+def test_more_deals_than_the_file_may_hold_are_refused(tmp_path: Path) -> None:
+    config = Config(target="greedy", seeds=3, deals=100_000, output=tmp_path / "new")
+    with pytest.raises(ValueError, match=r"^--deals may be 87,381 here, not 100,000: more do not fit into one file$"):
+        search(config, Console(quiet=True), Interrupt())
+    assert not (tmp_path / "new").exists()
 
 
 def test_the_target_is_what_best_stands_for_today(tmp_path: Path) -> None:

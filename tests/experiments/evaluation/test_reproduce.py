@@ -128,3 +128,15 @@ def test_a_cell_of_a_table_of_win_rates(tmp_path):
     first, table, now = said.splitlines()[-3:]
     assert first.endswith("12 games")
     assert now.startswith(table.replace("table", "again"))
+
+
+def test_a_file_that_has_changed_since_is_told(tmp_path):
+    board = next(board for board in read_ladders()[0] if board.name == "ladder-2")
+    played = replace(tournament_config(board, tmp_path, False), agents=("random", "greedy"), deals=2, processes=1)
+    tournament.play(replace(played, output=tmp_path / "ladder-2"), QUIET)
+    assert "have changed since" not in again(tmp_path)
+    path = tmp_path / "ladder-2" / "results.json"
+    kept = json.loads(path.read_text())
+    kept["networks"]["greedy"] = "0123456789abcdef"
+    path.write_text(json.dumps(kept))
+    assert "\nnot the same agents: the files of greedy have changed since\n" in again(tmp_path)

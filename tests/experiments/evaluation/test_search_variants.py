@@ -94,3 +94,24 @@ def test_a_pair_that_has_not_met_yet_has_an_empty_cell(tmp_path) -> None:
     gap = {"deals": {1: [1.0, 1.0]}, "seconds": [1.0, 1.0], "decisions": [9, 9]}
     results.matchups["mcts:9", "greedy"] = Matchup(**gap)
     assert search_variants.table(config, {"plain": "mcts:9"}, results).splitlines()[-1].endswith("|  |")
+
+
+def test_a_pair_shows_whoever_was_named_first(tmp_path) -> None:
+    results = Results(tmp_path / "results.json", "samurai players=2")
+    results.matchups["mcts:9", "mcts:7"] = Matchup({0: [1.0, 0.5]}, [0.4, 0.1], [100, 50], ["abc"], ["here"])
+    config = Config(opponents=("mcts:9",))
+    last = search_variants.table(config, {"plain": "mcts:7"}, results).splitlines()[-1]
+    assert last.startswith("| plain | `mcts:7` | 2.0 | 25.0% [")
+    last = search_variants.table(config, {"plain": "mcts:8"}, results).splitlines()[-1]
+    assert last == "| plain | `mcts:8` |  |  |"  # has met nobody
+
+
+def test_times_of_another_machine_are_refused_and_the_table_names_what_played(two, tmp_path, monkeypatch) -> None:
+    config = Config("samurai_card", None, 0.1, ("random",), deals=1, processes=1, output=tmp_path / "o")
+    main(config)
+    head = (tmp_path / "o" / "table.md").read_text(encoding="utf-8").splitlines()[0]
+    [played] = Results(tmp_path / "o" / "results.json").matchups.values()
+    assert head.endswith(f"{played.machines[0]}, commit {played.commits[0]}")
+    monkeypatch.setattr(search_variants, "cpu_name", lambda: "Another Machine")
+    with pytest.raises(ValueError, match=r"was measured on another machine, .*not on 'Another Machine', where equal"):
+        main(config)

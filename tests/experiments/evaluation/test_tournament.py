@@ -437,13 +437,13 @@ def test_what_is_written_on_the_way_holds_no_deals_beyond_the_end(tmp_path, monk
     [
         ({}, 466_033),
         ({"game": "samurai players=4"}, 52_428),
-        ({"game": "samurai players=3", "free_for_all": True, "agents": ("random", "greedy", "flat_mc:1")}, 46_603),
+        ({"game": "samurai players=3", "free_for_all": True, "agents": ("random", "greedy", "flat_mc:1")}, 93_206),
     ],
 )
 def test_more_deals_than_a_file_of_results_may_hold_are_refused(tmp_path, changes, most):
     config = replace(config_of(tmp_path), **changes, deals=most)
     assert tournament.prepare(config).matchups == {}
-    refusal = rf"^--deals may be {most:,} for \d matchups, not {most + 1:,}: more do not fit"
+    refusal = rf"^--deals may be {most:,} here, not {most + 1:,}: more do not fit"
     with pytest.raises(ValueError, match=refusal):
         tournament.prepare(replace(config, deals=most + 1))
 

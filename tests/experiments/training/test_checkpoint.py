@@ -231,7 +231,7 @@ def test_a_checkpoint_that_no_run_wrote_is_refused_in_a_line(changes, whole, tmp
 
 def test_a_start_that_fails_leaves_no_folder(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="nobody"):
-        train(settings(tmp_path / "run", 1, eval_opponents=("nobody",)), QUIET)
+        train(settings(tmp_path / "run", 1, eval_every=1, eval_opponents=("nobody",)), QUIET)
     monkeypatch.setattr(Learner, "collect", lambda self: None)
     monkeypatch.setattr(Learner, "update", lambda self: {"loss": float("nan")})
     closed = []

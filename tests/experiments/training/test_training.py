@@ -7,6 +7,7 @@ import shutil
 import threading
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -609,10 +610,11 @@ def test_a_run_goes_on_with_other_opponents_and_says_when_it_is_done(tmp_path, c
 
 
 def test_a_curve_has_a_point_at_the_start_and_ten_more_and_evaluations_change_nothing(tmp_path):
-    whole = {"total_timesteps": 25 * 128, "eval_deals": 1, "eval_opponents": ("random",)}
-    default = train(small(tmp_path / "a", **whole, eval_every=None), Console(quiet=True))
+    whole: dict[str, Any] = {"total_timesteps": 25 * 128}
+    points = {"eval_deals": 1, "eval_opponents": ("random",)}
+    default = train(small(tmp_path / "a", **whole, **points, eval_every=None), Console(quiet=True))
     assert [point["steps"] for point in default.curve] == [128 * n for n in (0, 3, 5, 8, 10, 13, 15, 18, 20, 23, 25)]
-    given = train(small(tmp_path / "c", **whole, eval_every=10), Console(quiet=True))
+    given = train(small(tmp_path / "c", **whole, **points, eval_every=10), Console(quiet=True))
     assert [point["steps"] for point in given.curve] == [128 * n for n in (0, 10, 20, 25)]
     never = train(small(tmp_path / "b", **whole, eval_every=0), Console(quiet=True))
     assert never.curve == []
@@ -656,6 +658,15 @@ def test_refusals(tmp_path):
         ({"gae_lambda": 2.0}, "--gae-lambda must be from 0 to 1, not 2"),
         ({"opponent_share": 0.9}, "--opponent-share 0.9 has no effect without --opponents"),
         ({"max_lag": 9}, "--max-lag 9 has no effect without --actors"),
+        ({"eval_deals": 7}, "--eval-opponents and --eval-deals have no effect with --eval-every 0"),
+        (
+            {"game": "samurai_spirit", "eval_every": 1, "eval_opponents": ("greedy",)},
+            "--eval-opponents have no effect in a cooperative game",
+        ),
+        (
+            {"expert": "puct:10,net=self,rollout_depth=4", "imitation_steps": 1},
+            "rollout_depth has no effect here: it needs a rollout_weight above 0",
+        ),
         (
             {"opponents": ("greedy", "random", "past")},
             "--opponent-share 0.25 of --num-envs 8 are 2 games, too few for 3 --opponents",
