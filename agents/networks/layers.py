@@ -76,6 +76,10 @@ class ActionLayers(nn.Module):
         nn.init.orthogonal_(self.score.weight, 0.01)
         nn.init.zeros_(self.score.bias)
 
+    def standardize(self, features: torch.Tensor) -> None:
+        """Divide features by their deviation, at least a fifth, over these legal actions, float (actions, columns)."""
+        self.scale.copy_(1.0 / features.std(0).clamp_min(0.2))
+
     def scores(self, features: torch.Tensor, row: torch.Tensor, context: torch.Tensor | None = None) -> torch.Tensor:
         """Score legal actions, each by its features and their difference to the mean of its position.
 

@@ -121,7 +121,7 @@ class PolicyValueNet(nn.Module):
             self.mean[inputs] = entities.mean(0)
             self.scale[inputs] = 1.0 / entities.std(0).clamp_min(0.2)
         if features is not None:
-            self.actions.scale.copy_(1.0 / features.std(0).clamp_min(0.2))
+            self.actions.standardize(features)
 
     def heuristic_logits(self, gaps: torch.Tensor) -> torch.Tensor:
         """Logits of the heuristic prior by gap to the best legal action: a gap is a cost, so softmax takes it negated.

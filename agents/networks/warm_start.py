@@ -1,4 +1,4 @@
-"""Warm start: a network for more players from one for fewer of the same game.
+"""Warm start: a network for more players from one for fewer of the same game, or one that reads more.
 
 Entries, hexes and actions that both numbers of players have keep their weights. Further opponents are read like the
 last known one; new sites of a map lie where the average one does; all else that is new starts with zero weights.
@@ -131,3 +131,29 @@ def warm_start(net: PolicyValueNet, config: NetworkConfig) -> PolicyValueNet:
         else:
             new.copy_(old)
     return grown
+
+
+@torch.no_grad()
+def add_heuristic(net: PolicyValueNet, config: NetworkConfig) -> PolicyValueNet:
+    """Let a network also read the heuristic policy, and the features of actions; it plays as before at first.
+
+    Args:
+        net: without a heuristic prior and without entity layers, which would read it.
+        config: as the network's, with `heuristic_prior`, and with `tuned_prior` or `action_width` if they are wanted.
+
+    Raises:
+        ValueError: the configs differ in more than that.
+    """
+    like = replace(config, heuristic_prior=False, tuned_prior=False, action_width=0)
+    if net.config != like or not config.heuristic_prior or config.entity_width:
+        raise ValueError(f"only a heuristic prior can be added; this network has {net.config.differences(config)}")
+    more = new_network(config)
+    weights = more.state_dict()
+    for name, old in net.state_dict().items():
+        new = weights[name]
+        new.zero_()
+        new[tuple(slice(size) for size in old.shape)] = old  # the entries of the prior are the last ones
+    weights["prior_weight"].zero_()
+    if config.action_width:
+        weights["actions.score.weight"].zero_()
+    return more

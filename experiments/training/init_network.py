@@ -14,7 +14,7 @@ from agents.networks.config import NetworkConfig, graph_of
 from agents.networks.layers import spatial_layers
 from agents.networks.network import PolicyValueNet, new_network
 from agents.networks.network_files import load_network
-from agents.networks.warm_start import warm_start
+from agents.networks.warm_start import add_heuristic, warm_start
 from experiments.common.ranges import Weight, Width, Widths
 from samurai_env import parse_variant
 from samurai_env.core.bits import pick_legal
@@ -48,7 +48,7 @@ class NetworkSettings:
     """Width of layers that read places: convolutions with "planes", attention with "tokens"; 0 for none."""
     init_from: Path | None = None
     """Start from this network of the same form; one for fewer players grows to the larger board, one that reads the
-    heuristic policy goes over to the tuned one."""
+    heuristic policy goes over to the tuned one, one that reads neither learns to with --heuristic-prior."""
     values_only: bool = False
     """Train the values alone: for a network whose policy does not read the hidden layers (distill_rollouts)."""
 
@@ -148,6 +148,11 @@ def _load(path: Path, form: NetworkConfig, variant: Variant, seed: int) -> Polic
     if form.tuned_prior and net.config == replace(form, tuned_prior=False):
         net.config = form
         net.measure_prior_temperature()
+    if form.heuristic_prior and not net.config.heuristic_prior and not form.entity_width:
+        net = add_heuristic(net, form)
+        _, features = random_play(variant, form, seed)
+        if features is not None:
+            net.actions.standardize(features)
     if net.config != form:
         raise ValueError(f"the network in {path} does not fit this run: {net.config.differences(form)}")
     return net

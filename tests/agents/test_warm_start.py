@@ -9,7 +9,7 @@ import torch
 from agents.networks.config import NetworkConfig
 from agents.networks.network import PolicyValueNet
 from agents.networks.network_files import save_network
-from agents.networks.warm_start import warm_start
+from agents.networks.warm_start import add_heuristic, warm_start
 from experiments.training.config import Config
 from experiments.training.learner import Learner
 from samurai_env import make_variant
@@ -129,3 +129,52 @@ def test_a_run_begins_with_a_grown_network(tmp_path):
         learner = Learner(
             replace(config, game="samurai players=2", init_from=tmp_path / "two.safetensors", hidden=(9,))
         )
+
+
+@pytest.mark.parametrize(
+    ("game", "form"),
+    [
+        ("samurai", {"graph_width": 6}),
+        ("samurai", {"graph_width": 6, "tuned_prior": True}),
+        ("samurai", {"spatial_width": 4, "encoding": "planes"}),
+        ("samurai_card", {"graph_width": 6, "action_width": 5}),
+        ("samurai_card", {"hidden": (), "action_width": 5}),
+    ],
+)
+def test_a_network_that_gains_the_heuristic_plays_as_before_and_learns_to_read_it(game, form):
+    variant = make_variant(game, 2)
+    config = NetworkConfig(variant.spec, **{"encoding": "flat", "hidden": (12, 8), "heuristic_prior": True, **form})
+    torch.manual_seed(3)
+    net = PolicyValueNet(replace(config, heuristic_prior=False, tuned_prior=False, action_width=0))
+    torch.nn.init.normal_(net.policy.weight)
+    more = add_heuristic(net, config)
+    assert more.config == config
+    obs = torch.randint(0, 2, (6, *variant.encoding(config.encoding).shape), dtype=torch.int8)
+    masks = torch.randint(0, 2, (6, variant.num_actions), dtype=torch.int8)
+    features = torch.rand(6, variant.num_actions, len(variant.game.action_features) if config.action_width else 1)
+    for one, other in zip(net(obs, masks), more(obs, masks, features), strict=True):
+        assert torch.allclose(one, other, atol=1e-5)
+    more(obs, masks, features)[0][:, 0].sum().backward()
+    read = ["prior_weight", *(["actions.score.weight"] if config.action_width else [])]
+    assert all(more.get_parameter(name).grad.any() for name in read)
+
+
+def test_what_cannot_gain_the_heuristic_is_refused():
+    net = small_net("samurai")
+    with pytest.raises(ValueError, match="heuristic_prior True instead of False"):
+        add_heuristic(net, replace(net.config, heuristic_prior=False))
+    plain = PolicyValueNet(replace(net.config, heuristic_prior=False))
+    with pytest.raises(ValueError, match=r"hidden \(12, 8\) instead of \(9,\)"):
+        add_heuristic(plain, replace(net.config, hidden=(9,)))
+
+
+def test_a_run_begins_with_a_network_that_gains_the_heuristic(tmp_path):
+    torch.manual_seed(3)
+    net = PolicyValueNet(NetworkConfig(make_variant("samurai_card", 2).spec, "flat", (12,), graph_width=6))
+    save_network(net, tmp_path / "net.safetensors", {})
+    sizes = {"hidden": (12,), "graph_width": 6, "action_width": 5, "num_envs": 8, "num_steps": 4}
+    config = Config(run=tmp_path / "run", game="samurai_card", heuristic_prior=True, **sizes)
+    learner = Learner(replace(config, init_from=tmp_path / "net.safetensors"))
+    assert torch.equal(learner.net.graph.first.weight.detach(), net.graph.first.weight.detach())
+    assert learner.net.prior_weight == 0
+    assert (learner.net.actions.scale != 1).any(), "its features are standardised"
