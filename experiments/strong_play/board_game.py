@@ -135,9 +135,8 @@ def _tiles(games: Games, found: Turns) -> dict[str, PerGame]:
     closing = _closing(games, found)
     closed = _count(games, game[closing[number]], seat[closing[number]], kind[closing[number]], KINDS)
 
-    size = np.bincount(number, minlength=len(found.game))
     quick = np.bincount(number, IS_QUICK[kind], minlength=len(found.game))
-    kinds_of_turn = [np.ones(len(size), bool), quick > 0, quick > 1, closing]
+    kinds_of_turn = [np.ones(len(quick), bool), quick > 0, quick > 1, closing]
     total = [_count(games, found.game[sel], found.seat[sel], np.zeros(sel.sum(), np.int64), 1) for sel in kinds_of_turn]
     all_turns = total[0]
     pace = [all_turns, ratio(np.nansum(tiles, 2, keepdims=True), all_turns), *(ratio(t, all_turns) for t in total[1:])]
@@ -292,7 +291,10 @@ def _first_capture(games: Games, found: Turns, taken: Captures) -> dict[str, Per
 
 
 def _figures(games: Games) -> dict[str, PerGame]:
-    """How many figures of which kinds winners and others have, how games are won and how they end."""
+    """How many figures of which kinds winners and losers have, how games are won and how they end.
+
+    A shared win has no winner and no loser.
+    """
     captured = games.ends["captured"].astype(float)  # (games, seats, kinds)
     kinds = -np.sort(-captured, 2)
     won = games.returns == 1
@@ -312,7 +314,7 @@ def _figures(games: Games) -> dict[str, PerGame]:
     others = np.where(games.counted[:, :, None], np.nan, captured.sum(2, keepdims=True))
     return {
         "winner": PerGame(names, of(won)),
-        "loser": PerGame(names, of(~won)),
+        "loser": PerGame(names, of(~won & sole[:, None])),
         "figures": PerGame(("own", "others", "aside"), np.column_stack([_mean(own), _mean(others), aside])),
         "won_by": PerGame(("two", "one", "none", "shared"), ways),
         "end": PerGame(("tied",), (aside >= 4)[:, None].astype(float)),
