@@ -1,10 +1,15 @@
 """Results are not handed on to another agent of the same name."""
 
+import json
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 
 from experiments.common.file_hashes import check_file_hash, file_hash
+from experiments.common.provenance import ROOT
+
+RESULTS = ROOT / "experiments" / "results"
 
 
 def test_a_network_that_has_changed_does_not_inherit_results(tmp_path: Path) -> None:
@@ -52,3 +57,16 @@ def test_numbers_of_a_spec_are_no_files(tmp_path: Path, monkeypatch: pytest.Monk
     assert file_hash("mcts:10,c_puct=1") is None
     (tmp_path / "1").rename("values")
     assert file_hash("mcts:10,value=values") is not None
+
+
+def test_kept_results_are_those_of_the_files_as_they_are() -> None:
+    kept = [*sorted(RESULTS.glob("*/*.json")), *sorted(RESULTS.glob("best-response/*/*.json"))]
+    checked = 0
+    with chdir(ROOT):
+        for path in kept:
+            for spec, known in json.loads(path.read_text(encoding="utf-8")).get("networks", {}).items():
+                now = file_hash(spec)
+                if now is not None and "search-variants" not in path.parent.name:  # that names files of its day
+                    assert now == known, f"{path} holds results of another {spec}"
+                    checked += 1
+    assert checked > 50
