@@ -117,7 +117,8 @@ class SB3VecEnv(VecEnv):
     def env_method(self, method_name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> list[Any]:
         """Call a method of the environment; its result by game where it has a row for each, else once for each."""
         found = getattr(self.envs, method_name)(*args, **kwargs)
-        rows = isinstance(found, (np.ndarray, tuple)) and len(found) == self.num_envs
+        of_each = isinstance(found, np.ndarray) or method_name == "render"  # other tuples are no rows
+        rows = of_each and len(found) == self.num_envs
         return [found[row] if rows else found for row in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type, indices: Indices = None) -> list[bool]:

@@ -70,10 +70,12 @@ class TianshouVectorEnv(BaseVectorEnv):
         setattr(self.envs, key, value)
 
     def seed(self, seed: int | np.integer | list[int] | None = None) -> list[Any]:
-        """Seed the next reset of all games: one integer, from which they count up, or one for each."""
+        """Seed the next reset of all games and their action spaces: one integer, counted up, or one for each."""
         if isinstance(seed, (int, np.integer)):
             seed = [int(seed) + row for row in range(self.env_num)]
         self._seeds = seed
+        for space, own in zip(self._spaces, seed or [], strict=False):
+            space.seed(int(own))
         return [None] * self.env_num if self._seeds is None else list(self._seeds)
 
     def reset(self, env_id: Rows = None, **kwargs: Any) -> tuple[Batch, np.ndarray]:

@@ -69,6 +69,7 @@ class TorchRLEnv(EnvBase):
 
     def _set_seed(self, seed: int | None) -> None:
         self._seed = seed
+        self.envs.action_space.seed(seed)  # of `rand_action`
 
     def _reset(self, tensordict: TensorDictBase | None = None, **kwargs: Any) -> TensorDict:
         asked = None if tensordict is None else tensordict.get("_reset", None)

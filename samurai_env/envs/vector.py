@@ -433,8 +433,8 @@ class GameVectorEnv(VectorEnv[Seen, np.ndarray, np.ndarray]):
         if not self._same_step:
             info.update(ends)
             return
-        final, mask = np.empty(self.num_envs, object), np.zeros(self._masks.shape[1], np.int8)
-        for row, observation in zip(rows.tolist(), self._final.take(rows, 0), strict=True):
+        final, masks = np.empty(self.num_envs, object), np.zeros((len(rows), self._masks.shape[1]), np.int8)
+        for row, observation, mask in zip(rows.tolist(), self._final.take(rows, 0), masks, strict=True):
             final[row] = observation if self._boxed else {"observation": observation, "action_mask": mask}
         info["final_obs"], info["final_info"] = final, ends
         info["_final_obs"] = info["_final_info"] = ended

@@ -53,6 +53,8 @@ def test_pictures_and_attributes() -> None:
     envs.reset()
     assert envs.get_attr("num_envs", 0) == [2]
     assert len(envs.env_method("render", indices=[1])) == 1
+    first, second = envs.env_method("reset")  # as long as there are games, but no row for each
+    assert first is second and len(first) == 2
     assert not any(envs.env_is_wrapped(SB3VecEnv))
     envs.set_options({"desynchronize": True})
     envs.reset()

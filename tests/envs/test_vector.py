@@ -174,6 +174,8 @@ def assert_same_as_aec(variant: Variant, env: GameVectorEnv, rows: list[int], st
             if terminations[row]:
                 ended += 1
                 assert np.array_equal(info["final_obs"][row]["observation"], aec.observe(agent)["observation"])
+                masks = [final["action_mask"] for final in info["final_obs"] if final is not None]
+                assert len({id(mask) for mask in masks}) == len(masks), "each game has arrays of its own"
                 assert np.array_equal(info["final_info"]["returns"][row], np.float32(aec.infos[agent]["returns"]))
                 aec.reset()  # the game that follows, as the batch does automatically
     return ended
