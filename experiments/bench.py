@@ -35,6 +35,7 @@ from samurai_env.core.game import Variant
 from samurai_env.files.atomic_write import write_atomically
 
 IMAGES = ROOT / "docs" / "images"
+PARTS_ALONE = ("num_envs", "simulations", "start")  # settings for the measurement of every part
 
 
 @dataclass
@@ -126,11 +127,27 @@ def parts(variant: Variant, meter: Meter, config: Config, console: Console, fold
     return {"figures": [asdict(f) for f in figures]}
 
 
+def check_effect(config: Config) -> None:
+    """Refuse settings that a measurement does not read.
+
+    Raises:
+        ValueError: names the flags.
+    """
+    asked = "--peers" if config.peers else "--growth" if config.growth else None
+    unread = {"--peers": PARTS_ALONE, "--growth": (*PARTS_ALONE, "train")}.get(asked or "", ())
+    given = [f"--{name.replace('_', '-')}" for name in unread if getattr(config, name) != getattr(Config, name)]
+    if given:
+        raise ValueError(f"no effect of {' and '.join(given)} on {asked}")
+    if config.growth and len(config.game.split()) > 1:
+        raise ValueError(f"--growth measures every number of players: --game {config.game.split()[0]}, without options")
+
+
 def main(config: Config) -> dict[str, Any]:
     """Measure, print, write; what is written."""
     check_ranges(config)
     if config.peers and config.growth:
         raise ValueError("--peers and --growth are two measurements: ask for one at a time")
+    check_effect(config)
     variant = parse_variant(config.game)
     measure = peers if config.peers else growth if config.growth else parts
     path, folder = config.json, config.json.parent if config.json else IMAGES

@@ -118,7 +118,8 @@ def growth(config: Config) -> list[list[str]]:
         ray.shutdown()  # so that the next starts with as many CPUs
         tasks = round(number * config.seconds / seconds)
         forms = [WorkerSettings(processes=number, ray=ray) for ray in (False, True)]
-        rows.append([f"{number}", *(f"{1 / hand_out(form, seconds, tasks)[0]:.2f}" for form in forms)])
+        where = " (in the program itself where there are processes)" * (number == 1)
+        rows.append([f"{number}{where}", *(f"{1 / hand_out(form, seconds, tasks)[0]:.2f}" for form in forms)])
     return rows
 
 

@@ -5,7 +5,6 @@ python -m experiments.clients sb3 --game samurai --num-players 2
 
 import ast
 import json
-import sys
 import time
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -18,6 +17,7 @@ import tyro
 
 from experiments.clients import Policy
 from experiments.clients.page import add_row, check_results
+from experiments.common.cli import run_program
 from experiments.common.ranges import Count, check_ranges
 from experiments.evaluation.matches import estimate
 from samurai_env.core.game import find_game
@@ -153,7 +153,4 @@ def main(config: Config) -> Row:
 
 
 if __name__ == "__main__":
-    try:
-        main(tyro.cli(Config, prog="python -m experiments.clients", description=(__doc__ or "").split("\n")[0]))
-    except ValueError as error:
-        sys.exit(f"error: {error}")
+    run_program("experiments.clients", Config, main, __doc__)

@@ -74,6 +74,8 @@ def check_flags(config: Config, record: GameRecord) -> None:
     if written and any(given.values()):
         flags = " and ".join(flag for flag, is_given in given.items() if is_given)
         raise ValueError(f"no effect of {flags} on --html and --gif, which show everything")
+    if config.move is not None and config.boards:
+        raise ValueError("no effect of --boards on --move, which shows the board before the move")
     if any(path.resolve() == config.file.resolve() for path in written):
         raise ValueError(f"{config.file} is the record itself: give --html or --gif another file")
     if len(written) > 1 and written[0].resolve() == written[1].resolve():

@@ -50,7 +50,8 @@ def check_writable(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
+    written = path.parent if path.is_file() or not path.exists() else path  # files are replaced, devices are not
+    if not os.access(written, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 

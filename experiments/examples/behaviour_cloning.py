@@ -146,6 +146,7 @@ def main(config: Config) -> PolicyValueNet:
     dataset = Dataset(config.dataset)
     opponent = config.eval_opponent or dataset.origin.agents[0]
     other = make_agent(opponent, dataset.variant)  # fail before anything is learned
+    origin = origin_of(config.init_from) if config.init_from else None  # before that file may be overwritten
     interrupt = Interrupt()
     net, steps = train(config, dataset, console, interrupt)
     minutes = round((time.perf_counter() - started) / 60, 1)
@@ -165,7 +166,7 @@ def main(config: Config) -> PolicyValueNet:
         f"win_share_{opponent}": [round(value, 4) for value in (share.mean, share.low, share.high)],
         "config": settings,
         "dataset": msgspec.to_builtins(dataset.origin) | {"games": dataset.games, "decisions": dataset.decisions},
-        "origin": origin_of(config.init_from) if config.init_from else None,
+        "origin": origin,
     }
     save_network(net, config.run / "model.safetensors", notes)
     console.print(

@@ -127,7 +127,15 @@ def train(
         report: receives lines on the progress.
         left: what is left of the run, from 1 to 0, after so many decisions; by `args.total_timesteps` if None.
         saved: called when the state has been written.
+
+    Raises:
+        ValueError: the minibatches do not fit, or the state is damaged.
     """
+    batch_size = args.num_steps * args.num_envs
+    if batch_size % args.num_minibatches or batch_size < 2 * args.num_minibatches:
+        raise ValueError(
+            f"--num-minibatches {args.num_minibatches} must share {batch_size} decisions, at least 2 in each"
+        )
     if args.state:
         args.state.parent.mkdir(parents=True, exist_ok=True)  # before anything is learned
     random.seed(args.seed)
@@ -143,7 +151,6 @@ def train(
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
 
     steps, games = args.num_steps, args.num_envs
-    batch_size = steps * games
     total = max(1, args.total_timesteps // batch_size) * batch_size
     left = left or (lambda decisions: 1 - decisions / total)
     obs = torch.zeros((steps, games, *shape), dtype=torch.int8)
@@ -232,4 +239,11 @@ def main(args: Args) -> None:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)  # more are slower for networks of this size
-    main(tyro.cli(Args, prog="python -m experiments.examples.ppo_cleanrl", description=(__doc__ or "").split("\n")[0]))
+    try:
+        main(
+            tyro.cli(
+                Args, prog="python -m experiments.examples.ppo_cleanrl", description=(__doc__ or "").split("\n")[0]
+            )
+        )
+    except (ValueError, OSError) as error:
+        raise SystemExit(f"error: {error}") from None

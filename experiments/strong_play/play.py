@@ -130,7 +130,7 @@ def load(section: Section, folder: Path = FOLDER) -> Measured:
     """The measurements of a section; empty runs if it has no file yet.
 
     Raises:
-        ValueError: the file is damaged, or holds other games than the section names.
+        ValueError: the file is damaged, or holds other games than the section names, or those of another network.
     """
     variant, path = parse_variant(section.game).spec, file_of(section, folder)
     found = Measured(variant, section.sampled, __version__, f"{PLAY_SEED} + number of the game", {}, {})
@@ -141,6 +141,8 @@ def load(section: Section, folder: Path = FOLDER) -> Measured:
         before = found.variant, found.sampled, kept.agent, kept.against
         if before != (variant, section.sampled, run.agent, run.against):
             raise ValueError(f"{one_line(path, 120)} holds other games than the section {section.name}: move it away")
+        for spec in filter(None, (run.agent, run.against)):
+            check_file_hash(spec, found.networks, path)
     found.runs = {name: found.runs[name] for name in section.runs} | found.runs  # in the section's order
     return found
 
@@ -168,7 +170,6 @@ def play(
                     continue
                 for spec in filter(None, (run.agent, run.against)):
                     make_agent(spec, parse_variant(measured.variant))  # fail before anything is played
-                    check_file_hash(spec, measured.networks, path)
                 console.print(f"{section.name}, {name}:")
                 _play_run(measured, name, games, path, workers, console, interrupt)
 

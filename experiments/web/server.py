@@ -218,9 +218,15 @@ class Server:
         if key not in self.views:
             loop = asyncio.get_running_loop()
             self.views[key] = loop.run_in_executor(self._painter, packed_view, table.snapshot(), viewer, ply)
+            self.views[key].add_done_callback(lambda made: self._forget_failed(key, made))
             if len(self.views) > VIEWS_KEPT:
                 del self.views[next(iter(self.views))]
         return await asyncio.shield(self.views[key])
+
+    def _forget_failed(self, key: tuple[Any, ...], made: asyncio.Future[bytes]) -> None:
+        """Make a view again for the next that asks for it if this one could not be made."""
+        if self.views.get(key) is made and (made.cancelled() or made.exception()):
+            del self.views[key]
 
     async def draw(self, work: Callable[[], T]) -> T:
         """Make a picture in the one thread for them: a film takes half a minute and a hundred MB.

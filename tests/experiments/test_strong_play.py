@@ -211,6 +211,10 @@ def test_play_resumes_and_refuses_other_games(tmp_path: Path, monkeypatch: pytes
     section.games = 6
     with pytest.raises(ValueError, match="other statistics"):
         play.play([section], ONE, console, tmp_path / "parts")
+    parts.networks["greedy"] = "of another file"
+    play.save(parts, play.file_of(section, tmp_path / "parts"))
+    with pytest.raises(ValueError, match="results of another greedy"):
+        play.load(section, tmp_path / "parts")
     section.sampled = 3
     with pytest.raises(ValueError, match="other games"):
         play.load(section, tmp_path / "parts")

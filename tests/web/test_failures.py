@@ -126,3 +126,15 @@ def test_a_store_that_is_none_is_named_before_an_address_is_announced(tmp_path, 
     with pytest.raises(ValueError, match=r"--store '.*notes\.txt' cannot keep tables: file is not a database"):
         main(Config(store=tmp_path / "notes.txt", port=8765, open=False))
     assert "http" not in capsys.readouterr().out
+
+
+def test_a_view_that_could_not_be_made_is_made_for_the_next_who_asks(server, monkeypatch):
+    token = server.new(VARIANT, "person", "person")["seats"][0]
+    with monkeypatch.context() as patched:
+        patched.setattr(web_server, "packed_view", failing_view)
+        server.call("view", token, status=500)
+    assert server.call("view", token)["mine"]
+
+
+def failing_view(*arguments):
+    raise MemoryError

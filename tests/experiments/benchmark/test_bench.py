@@ -19,6 +19,7 @@ from samurai_env import make_variant
 from samurai_env.envs.vector import GameVectorEnv
 
 SMALL = {"repetitions": 1, "seconds": 0.02, "num_envs": 8, "simulations": 5, "train": False, "start": False}
+ALL = {name: getattr(bench.Config, name) for name in ("num_envs", "simulations", "train", "start")}
 QUICK = Meter(1, 0.02)
 
 
@@ -54,6 +55,9 @@ def test_wrong_settings_are_told():
         ({"seconds": 0.0}, "--seconds must be from 0.01 to"),
         ({"repetitions": 0}, "--repetitions must be from 1 to"),
         ({"peers": True, "growth": True}, "one at a time"),
+        ({"peers": True}, "no effect of --num-envs and --simulations and --start on --peers"),
+        ({"growth": True, "num_envs": 1024, "simulations": 1000, "start": True}, "no effect of --train on --growth"),
+        ({**ALL, "growth": True, "game": "samurai players=3"}, "every number of players: --game samurai, without"),
     ):
         with pytest.raises(ValueError, match=message):
             bench.main(bench.Config(**{**SMALL, **wrong}))
@@ -150,7 +154,7 @@ def test_growth_is_measured_and_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr(scaling, "BATCHES", (1, 4))
     monkeypatch.setattr(scaling, "SIMULATIONS", (1, 10))
     monkeypatch.setattr(scaling, "MEASURED_GAMES", 16)
-    report = bench.main(bench.Config(**SMALL, growth=True, json=tmp_path / "growth.json"))
+    report = bench.main(bench.Config(repetitions=1, seconds=0.02, growth=True, json=tmp_path / "growth.json"))
     curves = {(point["curve"], point["size"]) for point in report["games"]}
     assert {("2 players", 1), ("4 players", 4), ("2 players, 2 threads", 4)} <= curves
     assert {point["figure"]["unit"] for point in report["simulations"]} == {"simulations/s"}

@@ -94,6 +94,19 @@ def test_the_single_file_learns() -> None:
     assert len(lines) < 250
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"num_envs": 1, "num_steps": 65}, "--num-minibatches 8 must share 65 decisions"),
+        ({"num_envs": 1, "num_steps": 8}, "at least 2 in each"),
+        ({"num_minibatches": 100_000}, "--num-minibatches 100000 must share"),
+    ],
+)
+def test_minibatches_of_the_single_file_are_alike(wrong: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ppo_cleanrl.train(ppo_cleanrl.Args(**wrong))
+
+
 def test_rows_are_added_to_the_results(tmp_path) -> None:
     path = tmp_path / "rows.jsonl"
     for number in range(3):

@@ -117,6 +117,8 @@ def test_a_record_is_not_replaced_by_its_page_and_flags_without_effect_are_refus
             replay.main(replay.Config(path, **{flag: tmp_path / "." / "game.txt"}))
         with pytest.raises(ValueError, match="no effect of --move and --boards on"):
             replay.main(replay.Config(path, move=1, boards=True, **{flag: tmp_path / "page"}))
+    with pytest.raises(ValueError, match="no effect of --boards on --move"):
+        replay.main(replay.Config(path, move=1, boards=True))
     with pytest.raises(ValueError, match=r"--html and --gif both name .*page"):
         replay.main(replay.Config(path, html=tmp_path / "page", gif=tmp_path / "." / "page"))
     assert path.read_bytes() == before

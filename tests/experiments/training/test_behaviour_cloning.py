@@ -64,6 +64,14 @@ def test_it_repeats_and_goes_on(games, cloned):
         train(settings(games, init_from=config.run, hidden=(8,)), games, QUIET)
 
 
+def test_it_goes_on_in_its_own_folder_and_keeps_where_it_came_from(games, tmp_path):
+    short = {"run": tmp_path, "eval_deals": 1, "total_timesteps": 64}
+    behaviour_cloning.main(settings(games, **short))
+    before = read_card(tmp_path).notes
+    behaviour_cloning.main(settings(games, init_from=tmp_path, **short))
+    assert read_card(tmp_path).notes["origin"] == before
+
+
 def test_impossible_settings(games, tmp_path):
     for changes, text in (
         ({"dataset": tmp_path}, "there is no dataset"),
