@@ -26,9 +26,9 @@ class TorchRLEnv(EnvBase):
     """Many games at once, batch size (num_envs,).
 
     Entries: "observation" (float32), "action_mask" (bool, as `MaskedCategorical` wants it), "seat" (int64), "action" (a
-    categorical index). With opponents the reward is the learner's, (num_envs, 1). Without, the caller decides for every
-    seat: "seat" is who decides next and the reward has a column for each seat, (num_envs, num_players), for
-    `samurai_env.envs.gae.gae_by_seat`; TorchRL's own `GAE` would bootstrap from another seat's value.
+    categorical index). With opponents "seat" is the learner's, and so is the reward, (num_envs, 1). Without, the caller
+    decides for every seat: "seat" is who decides next and the reward has a column for each seat, (num_envs,
+    num_players), for `samurai_env.envs.gae.gae_by_seat`; TorchRL's own `GAE` would bootstrap from another seat's value.
 
     Args:
         game: name of the game.

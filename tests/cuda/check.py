@@ -72,7 +72,7 @@ def compare(game: str, players: int, settings: dict[str, Any], games: int, batch
     ended, step, wrong = 0, 0, []
     large = seen["observation"][0].nbytes >= LARGE
     while not wrong and ended < games:
-        if step % 16 == 0 and not np.array_equal(cpu.states.view(np.uint8), gpu.states().view(np.uint8)):
+        if step % 16 == 0 and not np.array_equal(cpu.states.view(np.uint8), gpu.states.view(np.uint8)):
             wrong += ["states"]
         wrong += differences("masks", seen["action_mask"], seen_gpu["action_mask"])
         wrong += differences("seats", info["seat"], info_gpu["seat"])

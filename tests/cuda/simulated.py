@@ -78,7 +78,7 @@ def test_seeds_are_those_of_the_cpu(seed: Any) -> None:
     for env in (made(), GameVectorEnv("samurai", 4)):
         env.reset(seed=100)
         env.reset(seed=seed, options={"reset_mask": np.array([True, True, True, False])})
-        states = env.states() if isinstance(env, CudaVectorEnv) else env.states
+        states = env.states
         found.append(states["seed"].tolist())
     assert found[0] == found[1]
 
@@ -86,11 +86,11 @@ def test_seeds_are_those_of_the_cpu(seed: Any) -> None:
 def test_an_illegal_action_leaves_its_game_and_is_reported_once() -> None:
     env = made()
     _, info = env.reset(seed=3)
-    before = env.states()
+    before = env.states
     legal = info["action_mask"].copy_to_host().argmax(1)
     legal[2] = info["action_mask"].copy_to_host()[2].argmin()
     env.step(on_gpu(legal))
-    after = env.states()
+    after = env.states
     assert after[2].tobytes() == before[2].tobytes()
     assert after["steps"].tolist() == [1, 1, 0, 1]
     with pytest.raises(IllegalActionError, match="game 2"):
@@ -128,10 +128,10 @@ def test_states_go_to_the_host_and_back() -> None:
     env.reset(seed=3)
     for _ in range(20):
         env.step(env.sample())
-    states = env.states()
+    states = env.states
     other = made()
     seen, _ = other.restore(states)
-    assert other.states().tobytes() == states.tobytes()
+    assert other.states.tobytes() == states.tobytes()
     mine = env._observed()
     for name in seen:
         assert np.array_equal(seen[name].copy_to_host(), mine[name].copy_to_host())
@@ -205,7 +205,7 @@ def test_ppo_learns_from_tensors_that_share_the_memory() -> None:
     before = [weights.clone() for weights in trainer.net.parameters()]
     assert trainer.update() == 30
     env.check()  # all actions were legal
-    assert env.states()["steps"].sum() > 0
+    assert env.states["steps"].sum() > 0
     assert trainer.seen["observation"].data_ptr() == env._buffers.observations._ary.ctypes.data
     for old, new in zip(before, trainer.net.parameters(), strict=True):
         assert new.isfinite().all()
@@ -216,7 +216,7 @@ def test_random_play_ends_games() -> None:
     env = made()
     env.reset(seed=3)
     assert env.play_random(300) > 4
-    assert (env.states()["steps"] > 0).all()
+    assert (env.states["steps"] > 0).all()
 
 
 def test_what_is_measured_on_a_gpu_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -297,8 +297,9 @@ class CudaVectorEnv(VectorEnv[Any, Any, Any]):
         self._kernels.see_game(self.num_envs, SeeJob(self._states, self._seen), self.stream)
         return self._given["seen"]
 
+    @property
     def states(self) -> np.ndarray:
-        """Copy the states of all games from the GPU, as `GameVectorEnv.states` has them."""
+        """The states of all games as `GameVectorEnv.states` has them, copied from the GPU; to be written, `restore`."""
         return self._to_host(self._states)
 
     def restore(self, states: np.ndarray) -> Outcome:
