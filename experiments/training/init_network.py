@@ -148,7 +148,8 @@ def _load(path: Path, form: NetworkConfig, variant: Variant, seed: int) -> Polic
     if form.tuned_prior and net.config == replace(form, tuned_prior=False):
         net.config = form
         net.measure_prior_temperature()
-    if form.heuristic_prior and not net.config.heuristic_prior and not form.entity_width:
+    without = replace(form, heuristic_prior=False, tuned_prior=False, action_width=0)
+    if form.heuristic_prior and net.config == without and not form.entity_width:
         net = add_heuristic(net, form)
         _, features = random_play(variant, form, seed)
         if features is not None:

@@ -50,9 +50,9 @@ def test_the_programs_take_the_commands(network, tmp_path):
         if isinstance(settings, Training):  # the kept network stands for those of the runs before
             settings.init_from = settings.init_from and kept
             settings.expert = f"ppo:{kept}" if settings.imitation_steps else settings.expert
-            settings.opponents = tuple(
-                f"ppo:{kept}" if spec.startswith("ppo:") else spec for spec in settings.opponents
-            )
+            for name in ("opponents", "eval_opponents"):
+                specs = getattr(settings, name)
+                setattr(settings, name, tuple(f"ppo:{kept}" if spec.startswith("ppo:") else spec for spec in specs))
             check(settings)
     played = json.loads(kept.with_suffix(".json").read_text())["variant"]
     assert parse_variant(settings.game).spec == parse_variant(played).spec  # of the comparison

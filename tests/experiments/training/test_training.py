@@ -685,7 +685,7 @@ def test_refusals(tmp_path):
     with pytest.raises(ValueError, match="--opponent-share must be from 0 to 1, not 2"):
         train(small(tmp_path / "share", opponents=("greedy",), opponent_share=2.0), console)
     with pytest.raises(ValueError, match="does not fit this run"):
-        train(small(tmp_path / "form", init_from=tmp_path / "run", heuristic_prior=True), console)
+        train(small(tmp_path / "form", init_from=tmp_path / "run", hidden=(16,), heuristic_prior=True), console)
     path = tmp_path / "run" / "checkpoint.safetensors"
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(ValueError, match="is damaged"):
